@@ -1,0 +1,3 @@
+//! The `understudy` command.
+
+fn main() {}
