@@ -1,0 +1,58 @@
+//! The token that ends runs from any thread.
+
+use std::os::fd::OwnedFd;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
+
+/// Ends every run that was given it, now and later: once cancelled, always cancelled. Clones are the same token.
+#[derive(Debug, Clone, Default)]
+pub struct CancelToken {
+    shared: Arc<Shared>,
+}
+
+#[derive(Debug, Default)]
+struct Shared {
+    cancelled: AtomicBool,
+    /// Event descriptors of the runs under way; weak, so that a token that outlives thousands of runs keeps none.
+    runs: Mutex<Vec<Weak<OwnedFd>>>,
+}
+
+impl CancelToken {
+    /// A token that has not been cancelled.
+    pub fn new() -> Self {
+        CancelToken::default()
+    }
+
+    /// Ends all runs that hold the token. Returns at once; the runs are dead when their `wait` returns.
+    pub fn cancel(&self) {
+        self.shared.cancelled.store(true, Ordering::SeqCst);
+        for run in self.shared.runs.lock().unwrap_or_else(PoisonError::into_inner).drain(..) {
+            if let Some(event) = run.upgrade() {
+                wake(&event);
+            }
+        }
+    }
+
+    /// Whether it has been cancelled.
+    pub fn is_cancelled(&self) -> bool {
+        self.shared.cancelled.load(Ordering::SeqCst)
+    }
+
+    /// Makes `event` readable when the token is cancelled, at once if it already is.
+    pub(crate) fn register(&self, event: &Arc<OwnedFd>) {
+        {
+            let mut runs = self.shared.runs.lock().unwrap_or_else(PoisonError::into_inner);
+            runs.retain(|run| run.strong_count() > 0);
+            runs.push(Arc::downgrade(event));
+        }
+        // The flag is set before the list is drained: whoever registers too late for the one sees the other.
+        if self.is_cancelled() {
+            wake(event);
+        }
+    }
+}
+
+/// Makes an event descriptor readable; one that is already full is readable as it is.
+pub(crate) fn wake(event: &OwnedFd) {
+    let _full = rustix::io::write(event, &1u64.to_ne_bytes());
+}
