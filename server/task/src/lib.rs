@@ -1,1 +1,40 @@
-//! Under construction.
+//! The words of Understudy, as types, and the rules between them that need no effect.
+//!
+//! Nothing here knows files, git, processes, time, LSP or models: a value comes in, a value goes out. The *ports* are
+//! the traits through which `agent` reaches the rooms that do have effects; the fold [`State::apply`] is the only
+//! place that turns events into what a task currently is.
+
+mod budget;
+mod check;
+mod conclusion;
+mod diff;
+mod edit;
+mod event;
+mod id;
+mod path;
+mod plan;
+pub mod port;
+mod receipt;
+mod request;
+mod risk;
+mod scope;
+mod state;
+mod text;
+
+pub use budget::{Limits, Usage};
+pub use check::{Check, CheckId, CheckKind, Features, Item, ItemId, ItemKind, ItemResult, Signature, Verdict};
+pub use conclusion::{Conclusion, ExitCode, StopReason};
+pub use diff::{Author, Change, Diff, FileDiff, Hunk, HunkKind, Lines, Mode};
+pub use edit::{Edit, EditError, EditSet, FileEdit};
+pub use event::{Event, EventVersion, PublicationEnd, PublishedFile, Record, UnknownEvent};
+pub use id::{
+    AttemptId, Digest, Epoch, HunkId, IdError, PlanId, RequestId, Sequence, StepId, TaskId, TreeId, UnixMillis,
+};
+pub use path::{PathError, TreePath};
+pub use plan::{Plan, Question, Step, StepAction, StepStatus};
+pub use receipt::{Comparison, Judgement, Limitation, Receipt, SandboxLevel};
+pub use request::{Candidate, Engine, Request, Source, Tool};
+pub use risk::Risk;
+pub use scope::{Scope, ScopeError};
+pub use state::{Attempt, Publication, State, Station};
+pub use text::printable;

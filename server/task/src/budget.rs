@@ -1,0 +1,42 @@
+//! What a task may use, and what it has used.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// The hard stops of a task. They live outside whoever proposes edits: reaching one ends the task with what there is.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Limits {
+    /// Tries at the plan, at least 1.
+    pub max_attempts: u32,
+    /// Dollars in millionths; `None` where no model is used. Reserved before each call.
+    pub budget_microdollars: Option<u64>,
+    /// Active time of the whole task in milliseconds.
+    pub timeout_ms: u64,
+    /// Longest time for one sandboxed command, in milliseconds; never more than what the task has left.
+    pub check_timeout_ms: u64,
+    /// Data memory of each sandboxed process, in bytes; `None` takes the sandbox's default.
+    pub check_memory_bytes: Option<u64>,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            max_attempts: 3,
+            budget_microdollars: None,
+            timeout_ms: 30 * 60 * 1000,
+            check_timeout_ms: 10 * 60 * 1000,
+            check_memory_bytes: None,
+        }
+    }
+}
+
+/// What a task has used so far.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Usage {
+    pub attempts: u32,
+    /// Sandboxed commands that were started.
+    pub commands: u32,
+    pub tokens: u64,
+    pub microdollars: u64,
+}

@@ -1,0 +1,169 @@
+//! Events: past-tense facts about a task, the truth after a crash.
+//!
+//! Additive only: an unknown kind is kept as it is and makes the task read-only for this version.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::{
+    AttemptId, Conclusion, Digest, Epoch, HunkId, Judgement, Limitation, Mode, Plan, Question, Request, Sequence,
+    TaskId, TreeId, TreePath, UnixMillis,
+};
+
+/// Version of the event schema that this code writes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct EventVersion(pub u32);
+
+impl EventVersion {
+    pub const CURRENT: Self = Self(1);
+}
+
+/// One event as the journal holds it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Record {
+    pub task: TaskId,
+    pub sequence: Sequence,
+    pub epoch: Epoch,
+    pub at: UnixMillis,
+    pub event: Result<Event, UnknownEvent>,
+}
+
+/// An event that a newer version wrote.
+#[derive(Debug, Clone, PartialEq)]
+pub struct UnknownEvent {
+    pub version: EventVersion,
+    pub kind: String,
+    pub data: Value,
+}
+
+/// What happened.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", tag = "kind", content = "data")]
+pub enum Event {
+    Requested {
+        request: Box<Request>,
+    },
+    Admitted {
+        notes: Vec<String>,
+    },
+    /// Another process took the task over after the one before had ended or stopped.
+    Resumed {
+        process: u32,
+    },
+    Snapshotted {
+        base: TreeId,
+        candidate: Option<TreeId>,
+        limitations: Vec<Limitation>,
+    },
+    ShadowReady {
+        slot: u32,
+    },
+    /// Receipts of the base, by key.
+    Baselined {
+        receipts: Vec<Digest>,
+    },
+    PlanProposed {
+        plan: Plan,
+    },
+    PlanApproved {
+        version: u32,
+    },
+    QuestionAsked {
+        question: Question,
+    },
+    AttemptStarted {
+        attempt: AttemptId,
+        from: TreeId,
+    },
+    Gated {
+        attempt: AttemptId,
+        tree: TreeId,
+        verdict: String,
+        problems: Vec<String>,
+    },
+    Checkpointed {
+        attempt: AttemptId,
+        tree: TreeId,
+        what: String,
+    },
+    Checked {
+        attempt: AttemptId,
+        tree: TreeId,
+        receipts: Vec<Digest>,
+        judgement: Option<Box<Judgement>>,
+    },
+    AttemptEnded {
+        attempt: AttemptId,
+        tree: TreeId,
+        outcome: String,
+    },
+    DiffReady {
+        tree: TreeId,
+        limitations: Vec<Limitation>,
+    },
+    /// A selection of hunks is a tree of its own and was checked as one.
+    Rechecked {
+        tree: TreeId,
+        kept: Vec<HunkId>,
+        receipts: Vec<Digest>,
+        judgement: Box<Judgement>,
+    },
+    PublicationPrepared {
+        publication: u32,
+        base: TreeId,
+        tree: TreeId,
+        undoes: Option<u32>,
+        files: Vec<PublishedFile>,
+    },
+    PublicationRequested {
+        publication: u32,
+    },
+    Published {
+        publication: u32,
+        end: PublicationEnd,
+    },
+    Concluded {
+        conclusion: Conclusion,
+    },
+    Closed {},
+}
+
+/// One file of a publication: what must be there before, what is there after. `None` is "no file".
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct PublishedFile {
+    pub path: TreePath,
+    /// Blob id and mode.
+    pub before: Option<(String, Mode)>,
+    pub after: Option<(String, Mode)>,
+}
+
+/// How a publication ended, as read back.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case", tag = "kind")]
+pub enum PublicationEnd {
+    /// Every file has its new bytes.
+    Applied,
+    /// Some files have their new bytes, the named ones have not; finishing or rolling back is one act.
+    Partial { missing: Vec<TreePath>, reason: String },
+    /// Nothing was written.
+    Refused { reason: String },
+    /// Files changed where the diff changes them; nothing was written.
+    Diverged { paths: Vec<TreePath> },
+    /// What had been written was taken back.
+    RolledBack { reason: String },
+}
+
+impl Event {
+    /// The kind as the journal stores it.
+    pub fn kind(&self) -> String {
+        match serde_json::to_value(self) {
+            Ok(Value::Object(mut map)) => match map.remove("kind") {
+                Some(Value::String(kind)) => kind,
+                _ => String::new(),
+            },
+            _ => String::new(),
+        }
+    }
+}

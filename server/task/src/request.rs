@@ -1,0 +1,113 @@
+//! [`Request`]: a task as asked. Nothing that runs later can widen it.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::{Digest, Limits, RequestId, Scope, TaskId, UnixMillis};
+
+/// What the developer asked for, frozen when they asked.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Request {
+    pub id: TaskId,
+    /// The caller's own name for this request: a second one under the same name is the same task.
+    pub request_id: Option<RequestId>,
+    pub source: Source,
+    pub source_url: Option<String>,
+    /// The folder the developer has open, absolute.
+    pub workspace: String,
+    /// The task text, or a sentence about the change to be proved.
+    pub description: String,
+    pub acceptance_criteria: Vec<String>,
+    /// What may change at all.
+    pub scope: Scope,
+    pub tools: Vec<Tool>,
+    /// Take the base from this revision instead of the working tree.
+    pub base_revision: Option<String>,
+    pub engine: Engine,
+    /// The change to be proved, with the patch engine.
+    pub candidate: Option<Candidate>,
+    pub limits: Limits,
+    pub created: UnixMillis,
+}
+
+impl Request {
+    /// One line that names the task in lists.
+    pub fn title(&self) -> String {
+        let line = self.description.lines().find(|line| !line.trim().is_empty()).unwrap_or_default().trim();
+        let mut title: String = line.chars().take(72).collect();
+        if title.len() < line.len() {
+            title.push('…');
+        }
+        crate::printable(&title)
+    }
+}
+
+/// Where a request came from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Source {
+    CommandLine,
+    Editor,
+    Issue,
+}
+
+/// Who proposes edits.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Engine {
+    /// Built in; does what a compiler can do.
+    Compiler,
+    /// A change made elsewhere, to be proved.
+    Patch,
+}
+
+impl Engine {
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Compiler => "compiler",
+            Self::Patch => "patch",
+        }
+    }
+}
+
+/// The change that `prove` is asked about.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case", tag = "kind")]
+pub enum Candidate {
+    /// A unified diff, kept as an artifact of the journal under this digest; its base is the snapshot.
+    Patch { artifact: Digest },
+    /// A branch; its base is the merge base with HEAD.
+    Branch { name: String },
+    /// The working tree; its base is HEAD.
+    Worktree,
+}
+
+/// Kinds of operations that may serve a task.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Tool {
+    Read,
+    Search,
+    Edit,
+    Execute,
+    Think,
+}
+
+impl Tool {
+    pub const ALL: [Self; 5] = [Self::Read, Self::Search, Self::Edit, Self::Execute, Self::Think];
+}
+
+impl std::str::FromStr for Tool {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text {
+            "read" => Ok(Self::Read),
+            "search" => Ok(Self::Search),
+            "edit" => Ok(Self::Edit),
+            "execute" => Ok(Self::Execute),
+            "think" => Ok(Self::Think),
+            other => Err(format!("`{}` is not a tool: read, search, edit, execute, think", crate::printable(other))),
+        }
+    }
+}

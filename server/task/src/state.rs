@@ -1,0 +1,219 @@
+//! [`State`]: what a task currently is, folded from its events and from nothing else.
+
+use crate::{
+    AttemptId, Conclusion, Digest, Event, HunkId, Judgement, Limitation, Plan, PublicationEnd, PublishedFile, Request,
+    TreeId,
+};
+
+/// The fold of a task's events. Equal events give equal states, so a resumed task continues where the journal says.
+#[derive(Debug, Clone, PartialEq)]
+pub struct State {
+    pub request: Request,
+    pub station: Station,
+    pub base: Option<TreeId>,
+    /// The candidate as it came, with the patch engine.
+    pub candidate: Option<TreeId>,
+    pub baseline: Option<Vec<Digest>>,
+    pub plan: Option<Plan>,
+    pub attempts: Vec<Attempt>,
+    /// The tree of the diff, once there is one.
+    pub tree: Option<TreeId>,
+    pub limitations: Vec<Limitation>,
+    /// The last judgement of each tree that was judged, the diff's own and those of selections.
+    pub judgements: Vec<Judgement>,
+    /// Which hunks make up a selected tree.
+    pub selections: Vec<(TreeId, Vec<HunkId>)>,
+    pub publications: Vec<Publication>,
+    pub conclusion: Option<Conclusion>,
+    /// How often another process took the task over.
+    pub resumed: u32,
+}
+
+/// The last station of the walk that is behind us.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Station {
+    Requested,
+    Admitted,
+    Frozen,
+    Baselined,
+    Planned,
+    Approved,
+    Attempting,
+    DiffReady,
+    Concluded,
+    Closed,
+}
+
+impl Station {
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Requested => "requested",
+            Self::Admitted => "admitted",
+            Self::Frozen => "frozen",
+            Self::Baselined => "baselined",
+            Self::Planned => "planned",
+            Self::Approved => "plan approved",
+            Self::Attempting => "attempting",
+            Self::DiffReady => "diff ready",
+            Self::Concluded => "concluded",
+            Self::Closed => "closed",
+        }
+    }
+}
+
+/// One try, as far as it got.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Attempt {
+    pub id: AttemptId,
+    pub from: TreeId,
+    /// The last checkpoint.
+    pub tree: TreeId,
+    /// Checkpoints with what they hold, oldest first.
+    pub checkpoints: Vec<(TreeId, String)>,
+    pub outcome: Option<String>,
+}
+
+/// One way of an approved diff into the developer's files.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Publication {
+    pub number: u32,
+    pub base: TreeId,
+    pub tree: TreeId,
+    /// The publication that this one takes back.
+    pub undoes: Option<u32>,
+    pub files: Vec<PublishedFile>,
+    pub requested: bool,
+    pub end: Option<PublicationEnd>,
+}
+
+impl State {
+    /// The state of a task that has only been asked for.
+    pub fn new(request: Request) -> Self {
+        Self {
+            request,
+            station: Station::Requested,
+            base: None,
+            candidate: None,
+            baseline: None,
+            plan: None,
+            attempts: Vec::new(),
+            tree: None,
+            limitations: Vec::new(),
+            judgements: Vec::new(),
+            selections: Vec::new(),
+            publications: Vec::new(),
+            conclusion: None,
+            resumed: 0,
+        }
+    }
+
+    /// Folds a whole history; `None` when it does not begin with the request.
+    pub fn fold<'a>(events: impl IntoIterator<Item = &'a Event>) -> Option<Self> {
+        let mut events = events.into_iter();
+        let Some(Event::Requested { request }) = events.next() else { return None };
+        let mut state = Self::new((**request).clone());
+        events.for_each(|event| state.apply(event));
+        Some(state)
+    }
+
+    /// Takes one more fact in. Total: facts are never refused, whoever appends them has to be right.
+    pub fn apply(&mut self, event: &Event) {
+        match event {
+            Event::Requested { request } => *self = Self::new((**request).clone()),
+            Event::Admitted { .. } => self.station = Station::Admitted,
+            Event::Resumed { .. } => self.resumed += 1,
+            Event::Snapshotted { base, candidate, limitations } => {
+                self.station = Station::Frozen;
+                self.base = Some(base.clone());
+                self.candidate.clone_from(candidate);
+                self.limitations.extend_from_slice(limitations);
+            }
+            Event::ShadowReady { .. } | Event::QuestionAsked { .. } | Event::Gated { .. } => {}
+            Event::Baselined { receipts } => {
+                self.station = Station::Baselined;
+                self.baseline = Some(receipts.clone());
+            }
+            Event::PlanProposed { plan } => {
+                self.station = Station::Planned;
+                self.plan = Some(plan.clone());
+            }
+            Event::PlanApproved { .. } => self.station = Station::Approved,
+            Event::AttemptStarted { attempt, from } => {
+                self.station = Station::Attempting;
+                let (from, tree) = (from.clone(), from.clone());
+                self.attempts.push(Attempt { id: *attempt, from, tree, checkpoints: Vec::new(), outcome: None });
+            }
+            Event::Checkpointed { attempt, tree, what } => {
+                if let Some(attempt) = self.attempt_mut(*attempt) {
+                    attempt.tree = tree.clone();
+                    attempt.checkpoints.push((tree.clone(), what.clone()));
+                }
+            }
+            Event::Checked { judgement, .. } => self.judgements.extend(judgement.as_deref().cloned()),
+            Event::AttemptEnded { attempt, tree, outcome } => {
+                if let Some(attempt) = self.attempt_mut(*attempt) {
+                    attempt.tree = tree.clone();
+                    attempt.outcome = Some(outcome.clone());
+                }
+            }
+            Event::DiffReady { tree, limitations } => {
+                self.station = Station::DiffReady;
+                self.tree = Some(tree.clone());
+                self.limitations.extend_from_slice(limitations);
+            }
+            Event::Rechecked { tree, kept, judgement, .. } => {
+                self.selections.push((tree.clone(), kept.clone()));
+                self.judgements.push((**judgement).clone());
+            }
+            Event::PublicationPrepared { publication, base, tree, undoes, files } => {
+                self.publications.push(Publication {
+                    number: *publication,
+                    base: base.clone(),
+                    tree: tree.clone(),
+                    undoes: *undoes,
+                    files: files.clone(),
+                    requested: false,
+                    end: None,
+                });
+            }
+            Event::PublicationRequested { publication } => {
+                if let Some(publication) = self.publication_mut(*publication) {
+                    publication.requested = true;
+                }
+            }
+            Event::Published { publication, end } => {
+                if let Some(publication) = self.publication_mut(*publication) {
+                    publication.end = Some(end.clone());
+                }
+            }
+            Event::Concluded { conclusion } => {
+                self.station = Station::Concluded;
+                self.conclusion = Some(conclusion.clone());
+            }
+            Event::Closed {} => self.station = Station::Closed,
+        }
+    }
+
+    /// The judgement of exactly this tree, the newest one.
+    pub fn judgement(&self, tree: &TreeId) -> Option<&Judgement> {
+        self.judgements.iter().rev().find(|judgement| judgement.tree == *tree)
+    }
+
+    /// Whether every required check has a receipt for exactly this tree and passed.
+    pub fn is_verified(&self, tree: &TreeId) -> bool {
+        self.judgement(tree).is_some_and(|judgement| judgement.verified)
+    }
+
+    /// A publication that was asked for and whose end nobody has seen.
+    pub fn open_publication(&self) -> Option<&Publication> {
+        self.publications.iter().find(|publication| publication.requested && publication.end.is_none())
+    }
+
+    fn attempt_mut(&mut self, id: AttemptId) -> Option<&mut Attempt> {
+        self.attempts.iter_mut().rev().find(|attempt| attempt.id == id)
+    }
+
+    fn publication_mut(&mut self, number: u32) -> Option<&mut Publication> {
+        self.publications.iter_mut().rev().find(|publication| publication.number == number)
+    }
+}
