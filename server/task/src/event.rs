@@ -110,6 +110,14 @@ pub enum Event {
         receipts: Vec<Digest>,
         judgement: Box<Judgement>,
     },
+    /// The workspace had moved on; the tree was brought onto it and checked again.
+    Rebased {
+        onto: TreeId,
+        from: TreeId,
+        tree: TreeId,
+        receipts: Vec<Digest>,
+        judgement: Box<Judgement>,
+    },
     PublicationPrepared {
         publication: u32,
         base: TreeId,

@@ -36,5 +36,5 @@ pub use receipt::{Comparison, Judgement, Limitation, Receipt, SandboxLevel};
 pub use request::{Candidate, Engine, Request, Source, Tool};
 pub use risk::Risk;
 pub use scope::{Scope, ScopeError};
-pub use state::{Attempt, Publication, State, Station};
+pub use state::{Attempt, Publication, Rebase, State, Station};
 pub use text::printable;

@@ -23,6 +23,8 @@ pub struct State {
     pub judgements: Vec<Judgement>,
     /// Which hunks make up a selected tree.
     pub selections: Vec<(TreeId, Vec<HunkId>)>,
+    /// Trees that were moved onto text that had changed since base.
+    pub rebases: Vec<Rebase>,
     pub publications: Vec<Publication>,
     pub conclusion: Option<Conclusion>,
     /// How often another process took the task over.
@@ -35,7 +37,6 @@ pub enum Station {
     Requested,
     Admitted,
     Frozen,
-    Baselined,
     Planned,
     Approved,
     Attempting,
@@ -50,7 +51,6 @@ impl Station {
             Self::Requested => "requested",
             Self::Admitted => "admitted",
             Self::Frozen => "frozen",
-            Self::Baselined => "baselined",
             Self::Planned => "planned",
             Self::Approved => "plan approved",
             Self::Attempting => "attempting",
@@ -71,6 +71,15 @@ pub struct Attempt {
     /// Checkpoints with what they hold, oldest first.
     pub checkpoints: Vec<(TreeId, String)>,
     pub outcome: Option<String>,
+}
+
+/// A tree brought onto newer text; another tree, judged and approved as such.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Rebase {
+    /// The workspace's tree at that moment, the new base.
+    pub onto: TreeId,
+    pub from: TreeId,
+    pub tree: TreeId,
 }
 
 /// One way of an approved diff into the developer's files.
@@ -101,6 +110,7 @@ impl State {
             limitations: Vec::new(),
             judgements: Vec::new(),
             selections: Vec::new(),
+            rebases: Vec::new(),
             publications: Vec::new(),
             conclusion: None,
             resumed: 0,
@@ -129,10 +139,8 @@ impl State {
                 self.limitations.extend_from_slice(limitations);
             }
             Event::ShadowReady { .. } | Event::QuestionAsked { .. } | Event::Gated { .. } => {}
-            Event::Baselined { receipts } => {
-                self.station = Station::Baselined;
-                self.baseline = Some(receipts.clone());
-            }
+            // A fact, not a station: it happens beside looking and planning.
+            Event::Baselined { receipts } => self.baseline = Some(receipts.clone()),
             Event::PlanProposed { plan } => {
                 self.station = Station::Planned;
                 self.plan = Some(plan.clone());
@@ -163,6 +171,10 @@ impl State {
             }
             Event::Rechecked { tree, kept, judgement, .. } => {
                 self.selections.push((tree.clone(), kept.clone()));
+                self.judgements.push((**judgement).clone());
+            }
+            Event::Rebased { onto, from, tree, judgement, .. } => {
+                self.rebases.push(Rebase { onto: onto.clone(), from: from.clone(), tree: tree.clone() });
                 self.judgements.push((**judgement).clone());
             }
             Event::PublicationPrepared { publication, base, tree, undoes, files } => {
