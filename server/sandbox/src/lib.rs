@@ -2,7 +2,7 @@
 //!
 //! This crate is the only place that starts processes (invariant I6). It knows nothing of tasks, git or Rust code.
 //!
-//! ```ignore
+//! ```no_run
 //! use sandbox::{CancelToken, Jailed, Mount, Outcome, Sandbox};
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! // First statement of `main` in every binary that uses this crate: inside the jail the same binary is process 1.
@@ -21,23 +21,42 @@
 //! # Ok(()) }
 //! ```
 //!
-//! `Sandbox::start` gives a `Running` instead: live output lines, pipes to a long-lived process
+//! [`Sandbox::start`] gives a [`Running`] instead: live output lines, pipes to a long-lived process
 //! ([`Stdin::Piped`], [`Output::Piped`]), inherited pipe ends ([`Inherited`]). The command starts in an otherwise empty
 //! world: nothing of the host but `/usr`, a handful of files in `/etc`, and the mounts of its policy; no network but an
 //! own loopback; no environment but the policy's; descriptors 0 to 2. It is dead, with everything it started, before
-//! `Running::wait` returns, and within milliseconds of the end of our own process.
+//! [`Running::wait`] returns, and within milliseconds of the end of our own process.
 //!
-//! [`rust_toolchain`] and [`CargoHome`] turn installed toolchains and cargo's caches into mounts, [`probe`](fn@probe)
-//! tells what works on this machine, [`remove_tree`] deletes what hostile commands left.
+//! `rust_toolchain` and `CargoHome` turn installed toolchains and cargo's caches into mounts, `probe`
+//! tells what works on this machine, `remove_tree` deletes what hostile commands left.
 
 #![cfg(target_os = "linux")]
 
+mod argv;
+mod bwrap;
 mod cancel;
+mod capture;
+mod descriptors;
+mod host;
+mod launcher;
 mod limits;
+mod orders;
 mod outcome;
 mod policy;
+mod process;
+mod remedy;
+mod running;
+mod sandbox;
+mod spawner;
+mod watch;
 
+pub use argv::PolicyError;
+pub use bwrap::{Bubblewrap, Unavailable};
 pub use cancel::CancelToken;
+pub use launcher::{LAUNCHER_ARG, run_if_launcher};
 pub use limits::{Keep, Limits};
 pub use outcome::{Captured, Finished, Outcome, SpawnStage, Usage};
-pub use policy::{Inherited, Jailed, Mount, OnLine, Output, Stdin, Stream};
+pub use policy::{HOME, Inherited, Jailed, Mount, OnLine, Output, Stdin, Stream};
+pub use remedy::remedy_for;
+pub use running::Running;
+pub use sandbox::{Sandbox, StartError};
