@@ -99,7 +99,9 @@ pub(crate) fn plan(jailed: &Jailed, layout: &Layout) -> Result<Vec<Step>, Policy
         let inside = Path::new("/etc").join(name);
         build.from_host(&inside, Step::Data { inside: inside.clone(), data: text.as_bytes().into() });
     }
-    build.steps.extend([Step::Proc, Step::Dev]);
+    // Read-only as a whole: while we run as root, the kernel takes the command for the owner of `/proc/sys`, and one
+    // line in `core_pattern` would be a way to run programs outside.
+    build.steps.extend([Step::Proc, Step::ReadOnlyFromHere("/proc".into()), Step::Dev]);
     // bubblewrap's own /dev is unbounded memory that anyone may fill.
     build.steps.push(Step::Memory { at: "/dev/shm".into(), bytes: 64 << 20, mode: "1777" });
     build.steps.push(Step::ReadOnlyFromHere("/dev".into()));
@@ -266,8 +268,7 @@ pub(crate) fn options(steps: &[Step], handles: &[Handle], status: RawFd) -> Vec<
     options.add(["--unshare-user", "--unshare-ipc", "--unshare-pid", "--unshare-net", "--unshare-uts"]);
     options.add(["--unshare-cgroup-try", "--disable-userns", "--assert-userns-disabled"]);
     options.add(["--uid", "1000", "--gid", "1000", "--hostname", "sandbox", "--new-session"]);
-    // The second is a belt to the launcher's braces; it is bound to the thread that spawns, which never ends.
-    options.add(["--as-pid-1", "--die-with-parent", "--clearenv", "--cap-drop", "ALL"]);
+    options.add(["--as-pid-1", "--clearenv", "--cap-drop", "ALL"]);
     options.add([OsString::from("--json-status-fd"), status.to_string().into()]);
     let mut handles = handles.iter();
     for step in steps {

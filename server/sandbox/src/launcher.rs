@@ -3,11 +3,13 @@
 //! because the kernel kills a process namespace that loses its first process.
 //!
 //! It dies when the control socket closes, so nothing in a jail outlives the process that started it, not even after
-//! SIGKILL. It does not rely on signals to its parent, which are bound to threads and race with the start.
+//! SIGKILL. bubblewrap's own `--die-with-parent` is not used: it is bound to the thread that started it, and a start
+//! that it interrupts leaves a half-built jail behind that waits for ever. Without it a start whose host is gone runs
+//! on to the launcher, which finds the socket closed.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
-use std::io::{self, Read};
+use std::io::{self, Read, Write};
 use std::mem::MaybeUninit;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
 use std::os::unix::ffi::OsStrExt;
@@ -19,7 +21,7 @@ use rustix::process::{DumpableBehavior, Resource, Rlimit};
 
 use crate::orders::{Orders, Report};
 use crate::outcome::SpawnStage;
-use crate::process::command;
+use crate::process::{close_on_exec_from, command};
 
 /// The hidden first argument that makes a binary act as the launcher.
 pub const LAUNCHER_ARG: &str = "__sandbox-launcher";
@@ -38,7 +40,8 @@ pub fn run_if_launcher() {
     let code = match launch(args) {
         Ok(()) => 0,
         Err(error) => {
-            eprintln!("sandbox launcher: {error}");
+            // Not `eprintln`, which panics when the host is gone and with it the reader.
+            let _nobody_reads = writeln!(io::stderr(), "sandbox launcher: {error}");
             125
         }
     };
@@ -222,13 +225,6 @@ fn watch_children() -> io::Result<OwnedFd> {
         }
         Ok(rustix::io::fcntl_dupfd_cloexec(OwnedFd::from_raw_fd(fd), HIGH)?)
     }
-}
-
-/// Marks every descriptor from `first` on close-on-exec. Async-signal-safe.
-pub(crate) fn close_on_exec_from(first: u32) -> io::Result<()> {
-    // SAFETY: a plain system call without pointers. The libc wrapper is missing on old systems, the call is not.
-    let result = unsafe { libc::syscall(libc::SYS_close_range, first, u32::MAX, libc::CLOSE_RANGE_CLOEXEC) };
-    if result == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
 }
 
 fn read_retrying(fd: &OwnedFd, buffer: &mut [u8]) -> io::Result<usize> {

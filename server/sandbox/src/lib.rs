@@ -47,7 +47,6 @@ mod process;
 mod remedy;
 mod running;
 mod sandbox;
-mod spawner;
 mod watch;
 
 pub use argv::PolicyError;

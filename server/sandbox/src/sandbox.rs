@@ -22,9 +22,8 @@ use crate::host::Layout;
 use crate::orders::{ExpectedMount, Orders};
 use crate::outcome::{Captured, Finished, Outcome};
 use crate::policy::{Jailed, Mount, Output, Stdin, Stream};
-use crate::process::command;
+use crate::process::{command, spawn};
 use crate::running::Running;
-use crate::spawner;
 use crate::watch::{Source, Watch};
 
 /// A machine on which jails can be built. Cheap to clone; usable from any thread.
@@ -152,7 +151,11 @@ impl Sandbox {
         let (stderr, captured_err) = output(&jailed, Stream::Stderr, jailed.stderr)?;
         bwrap.stdout(stdout.inside).stderr(stderr.inside);
 
-        kept.extend([control_inside, status_inside, orders, options]);
+        // With a reader of its own, bubblewrap is not ended by a write to a pipe whose host is gone: it would leave a
+        // half-built jail that waits for ever.
+        let status_reader =
+            rustix::io::fcntl_dupfd_cloexec(&status, 3).map_err(|errno| failed("copying a pipe")(errno.into()))?;
+        kept.extend([status_reader, control_inside, status_inside, orders, options]);
         let mut numbers: Vec<RawFd> = kept.iter().map(AsRawFd::as_raw_fd).collect();
         numbers.push(self.launcher.as_raw_fd());
 
@@ -162,8 +165,7 @@ impl Sandbox {
         own.register(&event);
         cancel.register(&event);
 
-        let bwrap = spawner::spawn(bwrap, numbers).map_err(failed("starting bubblewrap"))?;
-        // Only now: until the spawner is done, the numbers must belong to these descriptors.
+        let bwrap = spawn(bwrap, numbers).map_err(failed("starting bubblewrap"))?;
         drop(kept);
         let watch = Watch {
             bwrap,

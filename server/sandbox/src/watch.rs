@@ -63,10 +63,10 @@ impl Source {
 /// What is known of a run so far.
 #[derive(Default)]
 struct Progress {
-    /// Process 1 of the jail.
+    /// Process 1 of the jail: certainly it, as its parent was bubblewrap when this was opened.
     launcher: Option<OwnedFd>,
     status_text: Vec<u8>,
-    /// The launcher read its orders: its descriptor is certainly that of the launcher.
+    /// The launcher read its orders: bubblewrap's work is done.
     started: bool,
     report: Option<Report>,
     /// Why we killed it.
@@ -201,9 +201,7 @@ impl Watch {
         };
         if read == 0 {
             self.status = None;
-            // bubblewrap gave up before it made a process: there is nothing to wait for.
-            progress.dead |= progress.launcher.is_none();
-            return None;
+            return self.bubblewrap_ended(progress);
         }
         progress.status_text.extend_from_slice(&buffer[..read]);
         if progress.launcher.is_some() {
@@ -211,19 +209,33 @@ impl Watch {
         }
         let pid = child_pid(&progress.status_text)?;
         match rustix::process::pidfd_open(pid, PidfdFlags::empty()) {
-            Ok(launcher) => progress.launcher = Some(launcher),
+            // Asked after the descriptor was opened: then it is that of the process that we are told about.
+            Ok(launcher) if parent_of(pid) == Some(self.bwrap) => progress.launcher = Some(launcher),
             // It is dead already, and so is everything else: the end of the status says so next.
-            Err(rustix::io::Errno::SRCH) => return None,
+            Ok(_) | Err(rustix::io::Errno::SRCH) => return None,
             Err(error) => return Some(Outcome::Infrastructure { reason: format!("pidfd_open failed: {error}") }),
         }
+        if let Some(outcome) = progress.killed.clone() {
+            return Some(outcome);
+        }
         progress.released = Some(Instant::now());
-        if progress.killed.is_none()
-            && let Some(control) = &self.control
-        {
+        if let Some(control) = &self.control {
             // A launcher that is gone shows in its descriptor.
             let _gone = rustix::net::send(control, b"G", rustix::net::SendFlags::NOSIGNAL);
         }
         None
+    }
+
+    /// bubblewrap outlives the jail, unless it gave up before there was one, or somebody killed it.
+    fn bubblewrap_ended(&self, progress: &mut Progress) -> Option<Outcome> {
+        let Some(launcher) = &progress.launcher else {
+            progress.dead = true;
+            return None;
+        };
+        let mut fds = [PollFd::new(launcher, PollFlags::IN)];
+        let alive = matches!(rustix::event::poll(&mut fds, Some(&Timespec { tv_sec: 0, tv_nsec: 0 })), Ok(0));
+        let reason = "bubblewrap was killed from outside".to_owned();
+        (alive && progress.report.is_none()).then_some(Outcome::Infrastructure { reason })
     }
 
     fn read_control(&mut self, progress: &mut Progress) {
@@ -254,14 +266,12 @@ impl Watch {
         self.read_control(progress);
         progress.killed.get_or_insert(outcome);
         match &progress.launcher {
-            Some(launcher) if progress.started => {
+            Some(launcher) => {
                 let _dead_already = rustix::process::pidfd_send_signal(launcher, Signal::KILL);
             }
-            // Until the launcher has spoken, its number might be somebody else's: let go of both ends instead.
-            _ => {
-                self.control = None;
-                kill_process(self.bwrap);
-            }
+            // There is nothing to kill yet. bubblewrap itself is not it: killed between making a process and letting
+            // it go, it leaves one that waits for ever. So the kill waits until we have that process.
+            None => self.control = None,
         }
         Instant::now() + DEATH
     }
@@ -317,6 +327,11 @@ fn child_pid(status: &[u8]) -> Option<Pid> {
     let rest = rest.trim_start();
     let end = rest.find(|character: char| !character.is_ascii_digit())?;
     Pid::from_raw(rest[..end].parse().ok()?)
+}
+
+fn parent_of(pid: Pid) -> Option<i32> {
+    let status = std::fs::read_to_string(format!("/proc/{}/status", pid.as_raw_nonzero())).ok()?;
+    status.lines().find_map(|line| line.strip_prefix("PPid:"))?.trim().parse().ok()
 }
 
 /// How often the kernel has killed a process for want of memory since it started.

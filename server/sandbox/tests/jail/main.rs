@@ -2,6 +2,8 @@
 //!
 //! A missing bubblewrap is a failure here, not a reason to skip: a green run must mean that the jail holds.
 
+mod bounds;
+mod escape;
 mod lifecycle;
 mod support;
 
@@ -14,7 +16,10 @@ pub type Case = (&'static str, fn());
 
 fn main() -> ExitCode {
     sandbox::run_if_launcher();
-    let cases: Vec<Case> = [lifecycle::CASES].concat();
+    if let Ok(sleep) = std::env::var(lifecycle::VICTIM) {
+        lifecycle::victim(&sleep);
+    }
+    let cases: Vec<Case> = [escape::CASES, bounds::CASES, lifecycle::CASES].concat();
     let words: Vec<String> = std::env::args().skip(1).collect();
     let exact = words.iter().any(|word| word == "--exact");
     let filters: Vec<&String> = words.iter().filter(|word| !word.starts_with('-')).collect();
