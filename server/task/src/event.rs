@@ -87,6 +87,7 @@ pub enum Event {
         attempt: AttemptId,
         tree: TreeId,
         what: String,
+        limitations: Vec<Limitation>,
     },
     Checked {
         attempt: AttemptId,

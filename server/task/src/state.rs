@@ -70,6 +70,8 @@ pub struct Attempt {
     pub tree: TreeId,
     /// Checkpoints with what they hold, oldest first.
     pub checkpoints: Vec<(TreeId, String)>,
+    /// What the last checkpoint does not reach.
+    pub limitations: Vec<Limitation>,
     pub outcome: Option<String>,
 }
 
@@ -149,12 +151,20 @@ impl State {
             Event::AttemptStarted { attempt, from } => {
                 self.station = Station::Attempting;
                 let (from, tree) = (from.clone(), from.clone());
-                self.attempts.push(Attempt { id: *attempt, from, tree, checkpoints: Vec::new(), outcome: None });
+                self.attempts.push(Attempt {
+                    id: *attempt,
+                    from,
+                    tree,
+                    checkpoints: Vec::new(),
+                    limitations: Vec::new(),
+                    outcome: None,
+                });
             }
-            Event::Checkpointed { attempt, tree, what } => {
+            Event::Checkpointed { attempt, tree, what, limitations } => {
                 if let Some(attempt) = self.attempt_mut(*attempt) {
                     attempt.tree = tree.clone();
                     attempt.checkpoints.push((tree.clone(), what.clone()));
+                    attempt.limitations.clone_from(limitations);
                 }
             }
             Event::Checked { judgement, .. } => self.judgements.extend(judgement.as_deref().cloned()),
