@@ -21,6 +21,8 @@ pub struct Request {
     /// What may change at all.
     pub scope: Scope,
     pub tools: Vec<Tool>,
+    /// Globs of files that may be copied although they look like secrets.
+    pub allowed_files: Vec<String>,
     /// Take the base from this revision instead of the working tree.
     pub base_revision: Option<String>,
     pub engine: Engine,
