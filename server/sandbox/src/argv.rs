@@ -85,7 +85,7 @@ pub(crate) fn plan(jailed: &Jailed, layout: &Layout) -> Result<Vec<Step>, Policy
     let limits = &jailed.limits;
     let mut build = Build::default();
     for folder in &layout.folders {
-        build.from_host(folder, Step::System(folder.clone()));
+        build.mount_point(folder, Step::System(folder.clone()));
     }
     for (target, link) in &layout.links {
         build.sealed.insert(link.clone());
@@ -93,11 +93,11 @@ pub(crate) fn plan(jailed: &Jailed, layout: &Layout) -> Result<Vec<Step>, Policy
     }
     build.folder(Path::new("/etc"));
     for path in &layout.etc {
-        build.from_host(path, Step::System(path.clone()));
+        build.mount_point(path, Step::System(path.clone()));
     }
     for (name, text) in [("passwd", PASSWD), ("group", GROUP), ("hosts", HOSTS), ("nsswitch.conf", NSSWITCH)] {
         let inside = Path::new("/etc").join(name);
-        build.from_host(&inside, Step::Data { inside: inside.clone(), data: text.as_bytes().into() });
+        build.mount_point(&inside, Step::Data { inside: inside.clone(), data: text.as_bytes().into() });
     }
     // Read-only as a whole: while we run as root, the kernel takes the command for the owner of `/proc/sys`, and one
     // line in `core_pattern` would be a way to run programs outside.
@@ -153,10 +153,10 @@ impl Build {
             Mount::ReadOnly { host, .. } | Mount::Writable { host, .. } => {
                 plain(host)?;
                 let writable = matches!(mount, Mount::Writable { .. });
-                self.from_host(inside, Step::Bind { host: host.clone(), inside: inside.into(), writable });
+                self.mount_point(inside, Step::Bind { host: host.clone(), inside: inside.into(), writable });
             }
             Mount::File { data, .. } => {
-                self.from_host(inside, Step::Data { inside: inside.into(), data: Arc::clone(data) });
+                self.mount_point(inside, Step::Data { inside: inside.into(), data: Arc::clone(data) });
             }
             Mount::Scratch { bytes, .. } => {
                 if *bytes == 0 {
@@ -181,7 +181,7 @@ impl Build {
         Ok(())
     }
 
-    fn from_host(&mut self, inside: &Path, step: Step) {
+    fn mount_point(&mut self, inside: &Path, step: Step) {
         self.ancestors(inside);
         self.sealed.insert(inside.into());
         self.steps.push(step);

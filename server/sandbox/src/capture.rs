@@ -47,7 +47,7 @@ impl Collector {
             match window.iter().position(|byte| *byte == b'\n') {
                 Some(end) => {
                     self.line.extend_from_slice(&bytes[..end]);
-                    on_line.0(self.stream, self.line.strip_suffix(b"\r").unwrap_or(&self.line));
+                    on_line.call(self.stream, self.line.strip_suffix(b"\r").unwrap_or(&self.line));
                     self.line.clear();
                     bytes = &bytes[end + 1..];
                 }
@@ -55,7 +55,7 @@ impl Collector {
                     self.line.extend_from_slice(window);
                     bytes = &bytes[window.len()..];
                     if self.line.len() == LONGEST_LINE {
-                        on_line.0(self.stream, &self.line);
+                        on_line.call(self.stream, &self.line);
                         self.line.clear();
                     }
                 }
@@ -68,7 +68,7 @@ impl Collector {
         if let Some(on_line) = &self.on_line
             && !self.line.is_empty()
         {
-            on_line.0(self.stream, &self.line);
+            on_line.call(self.stream, &self.line);
         }
         Captured { head: self.head, tail: std::mem::take(&mut self.tail).into(), total: self.total }
     }

@@ -27,8 +27,8 @@
 //! own loopback; no environment but the policy's; descriptors 0 to 2. It is dead, with everything it started, before
 //! [`Running::wait`] returns, and within milliseconds of the end of our own process.
 //!
-//! `rust_toolchain` and `CargoHome` turn installed toolchains and cargo's caches into mounts, `probe`
-//! tells what works on this machine, `remove_tree` deletes what hostile commands left.
+//! [`rust_toolchain`] and [`CargoHome`] turn installed toolchains and cargo's caches into mounts, [`probe`](fn@probe)
+//! tells what works on this machine, [`remove_tree`] deletes what hostile commands left.
 
 #![cfg(target_os = "linux")]
 
@@ -36,6 +36,8 @@ mod argv;
 mod bwrap;
 mod cancel;
 mod capture;
+mod cargo_home;
+mod clean;
 mod descriptors;
 mod host;
 mod launcher;
@@ -43,19 +45,25 @@ mod limits;
 mod orders;
 mod outcome;
 mod policy;
+mod probe;
 mod process;
 mod remedy;
 mod running;
 mod sandbox;
+mod toolchain;
 mod watch;
 
 pub use argv::PolicyError;
 pub use bwrap::{Bubblewrap, Unavailable};
 pub use cancel::CancelToken;
+pub use cargo_home::{CargoHome, CargoHomeError, CargoView};
+pub use clean::{CleanError, empty_tree, remove_tree};
 pub use launcher::{LAUNCHER_ARG, run_if_launcher};
 pub use limits::{Keep, Limits};
 pub use outcome::{Captured, Finished, Outcome, SpawnStage, Usage};
 pub use policy::{HOME, Inherited, Jailed, Mount, OnLine, Output, Stdin, Stream};
+pub use probe::{Probe, Verdict, probe};
 pub use remedy::remedy_for;
 pub use running::Running;
 pub use sandbox::{Sandbox, StartError};
+pub use toolchain::{RustHome, Toolchain, ToolchainError, rust_toolchain};

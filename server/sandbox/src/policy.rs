@@ -224,12 +224,18 @@ pub enum Stream {
 /// A callback for lines of captured output, without their line ending; a line over 64 KiB arrives in pieces. It runs
 /// on the thread that watches the run and must be quick.
 #[derive(Clone)]
-pub struct OnLine(pub Arc<dyn Fn(Stream, &[u8]) + Send + Sync>);
+pub struct OnLine(Arc<LineCallback>);
+
+type LineCallback = dyn Fn(Stream, &[u8]) + Send + Sync;
 
 impl OnLine {
     /// Wraps a closure.
     pub fn new(callback: impl Fn(Stream, &[u8]) + Send + Sync + 'static) -> Self {
         OnLine(Arc::new(callback))
+    }
+
+    pub(crate) fn call(&self, stream: Stream, line: &[u8]) {
+        (self.0)(stream, line);
     }
 }
 

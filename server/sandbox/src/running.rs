@@ -28,7 +28,7 @@ impl Running {
         stdout: Option<OwnedFd>,
         stderr: Option<OwnedFd>,
     ) -> io::Result<Running> {
-        let watcher = std::thread::Builder::new().name("sandbox-watcher".into()).spawn(move || watch.to_the_end())?;
+        let watcher = std::thread::Builder::new().name("sandbox-watcher".into()).spawn(move || watch.finish())?;
         Ok(Running { own, watcher: Some(watcher), stdin, stdout, stderr })
     }
 

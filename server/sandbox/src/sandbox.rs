@@ -79,7 +79,7 @@ fn failed(what: &'static str) -> impl FnOnce(io::Error) -> StartError {
 }
 
 impl Sandbox {
-    /// Finds bubblewrap and opens our own program file. Does not start a jail: `probe` does.
+    /// Finds bubblewrap and opens our own program file. Does not start a jail: [`probe`](fn@crate::probe) does.
     pub fn open() -> Result<Sandbox, Unavailable> {
         Sandbox::with(Bubblewrap::find()?)
     }
@@ -112,6 +112,16 @@ impl Sandbox {
 
     /// Starts a command and returns at once; that the jail stands, and that the program exists, shows in the outcome.
     pub fn start(&self, jailed: Jailed, cancel: &CancelToken) -> Result<Running, StartError> {
+        self.start_and_end(jailed, cancel, false)
+    }
+
+    /// The same, with the choice to end the run as the end of our process would: by silence.
+    pub(crate) fn start_and_end(
+        &self,
+        jailed: Jailed,
+        cancel: &CancelToken,
+        by_silence: bool,
+    ) -> Result<Running, StartError> {
         let hidden = jailed.mounts.iter().filter_map(|mount| match mount {
             Mount::Hidden { inside } => Some(inside.clone()),
             _ => None,
@@ -175,6 +185,7 @@ impl Sandbox {
             stdout: captured_out,
             stderr: captured_err,
             limits: jailed.limits,
+            by_silence,
         };
         Running::watch(watch, own, stdin, stdout.outside, stderr.outside).map_err(failed("starting a thread"))
     }

@@ -34,6 +34,8 @@ pub(crate) struct Watch {
     pub stdout: Option<Source>,
     pub stderr: Option<Source>,
     pub limits: Limits,
+    /// Ends the run by closing the control socket only, as the end of our process would: for the probe.
+    pub by_silence: bool,
 }
 
 /// One captured stream.
@@ -85,7 +87,7 @@ enum Ready {
 }
 
 impl Watch {
-    pub(crate) fn to_the_end(mut self) -> Finished {
+    pub(crate) fn finish(mut self) -> Finished {
         let kills_before = out_of_memory_kills();
         let begin = Instant::now();
         let mut progress = Progress::default();
@@ -266,6 +268,7 @@ impl Watch {
         self.read_control(progress);
         progress.killed.get_or_insert(outcome);
         match &progress.launcher {
+            Some(_) if self.by_silence => self.control = None,
             Some(launcher) => {
                 let _dead_already = rustix::process::pidfd_send_signal(launcher, Signal::KILL);
             }

@@ -2,9 +2,12 @@
 //!
 //! A missing bubblewrap is a failure here, not a reason to skip: a green run must mean that the jail holds.
 
+#![expect(clippy::unwrap_used, reason = "the whole binary is a test, which clippy cannot see without the harness")]
+
 mod bounds;
 mod escape;
 mod lifecycle;
+mod machine;
 mod support;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -19,7 +22,7 @@ fn main() -> ExitCode {
     if let Ok(sleep) = std::env::var(lifecycle::VICTIM) {
         lifecycle::victim(&sleep);
     }
-    let cases: Vec<Case> = [escape::CASES, bounds::CASES, lifecycle::CASES].concat();
+    let cases: Vec<Case> = [escape::CASES, bounds::CASES, lifecycle::CASES, machine::CASES].concat();
     let words: Vec<String> = std::env::args().skip(1).collect();
     let exact = words.iter().any(|word| word == "--exact");
     let filters: Vec<&String> = words.iter().filter(|word| !word.starts_with('-')).collect();
