@@ -190,6 +190,24 @@ impl port::Journal for Journal {
         })
     }
 
+    fn request_cancel(&self, task: &TaskId) -> Result<(), JournalError> {
+        self.lock().store.write(|transaction| {
+            let changed =
+                transaction.execute("UPDATE task SET cancelled_epoch = epoch WHERE id = ?1", [task.as_str()])?;
+            if changed == 0 {
+                return Err(JournalError::NoSuchTask(task.clone()).into());
+            }
+            Ok(())
+        })
+    }
+
+    fn cancel_requested(&self, lease: &Lease) -> Result<bool, JournalError> {
+        self.lock().store.read(|connection| {
+            let asked = "SELECT EXISTS (SELECT 1 FROM task WHERE id = ?1 AND cancelled_epoch = ?2)";
+            Ok(connection.query_row(asked, params![lease.task.as_str(), signed(lease.epoch.0)], |row| row.get(0))?)
+        })
+    }
+
     fn put_receipt(&self, receipt: &Receipt) -> Result<Digest, JournalError> {
         let mut open = self.lock();
         let key = open.store.write(|transaction| receipt::put(transaction, receipt))?;

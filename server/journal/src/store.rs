@@ -14,7 +14,8 @@ use crate::problem::{Problem, Refusal};
 /// Version of the tables that this code knows. A later one is read, never written.
 const SCHEMA_VERSION: i64 = 1;
 
-/// `task.number` orders tasks as they were begun, whatever the clock said. `chore` holds what is to be done once the
+/// `task.number` orders tasks as they were begun, whatever the clock said. `task.cancelled_epoch` is the
+/// owner that was asked to end the task. `chore` holds what is to be done once the
 /// journal is open in one place only.
 const SCHEMA: &str = "
     CREATE TABLE task (
@@ -24,7 +25,8 @@ const SCHEMA: &str = "
         epoch INTEGER NOT NULL,
         owner_process INTEGER,
         owner_start INTEGER,
-        owner_boot TEXT
+        owner_boot TEXT,
+        cancelled_epoch INTEGER
     ) STRICT;
     CREATE TABLE event (
         task TEXT NOT NULL REFERENCES task (id) ON DELETE CASCADE,

@@ -120,3 +120,17 @@ fn of_many_processes_one_gets_the_task() {
     assert_eq!(answers.iter().filter(|answer| *answer == "3").count(), 1, "{answers:?}");
     assert_eq!(answers.iter().filter(|answer| answer.contains("worked on by process")).count(), 5, "{answers:?}");
 }
+
+#[test]
+fn only_the_owner_that_was_asked_to_end_the_task_is_told_so() {
+    let state = tempfile::tempdir().unwrap();
+    let journal = Journal::open(state.path()).unwrap();
+    let (task, lease) = begun(&journal);
+    assert!(!journal.cancel_requested(&lease).unwrap());
+    journal.request_cancel(&task).unwrap();
+    assert!(journal.cancel_requested(&lease).unwrap());
+    let later = journal.acquire(&task).unwrap();
+    assert!(!journal.cancel_requested(&later).unwrap());
+    let missing = journal.request_cancel(&journal::fresh_id().unwrap());
+    assert!(matches!(missing, Err(JournalError::NoSuchTask(_))));
+}

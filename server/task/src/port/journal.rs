@@ -89,6 +89,18 @@ pub trait Journal: Send + Sync {
     /// [`JournalError::NoSuchTask`], [`JournalError::Storage`].
     fn owner(&self, task: &TaskId) -> Result<Option<u32>, JournalError>;
 
+    /// Asks whoever works on a task to end it.
+    ///
+    /// # Errors
+    /// [`JournalError::NoSuchTask`], [`JournalError::Storage`].
+    fn request_cancel(&self, task: &TaskId) -> Result<(), JournalError>;
+
+    /// Whether the present owner was asked to end the task since it took it.
+    ///
+    /// # Errors
+    /// [`JournalError::Storage`].
+    fn cancel_requested(&self, lease: &Lease) -> Result<bool, JournalError>;
+
     /// Keeps a receipt under [`Receipt::key`]; a later one with the same key replaces it.
     ///
     /// # Errors
