@@ -1,1 +1,5 @@
 //! The integration tests.
+
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod tidy;

@@ -181,3 +181,19 @@ pub(crate) fn unsigned(number: i64) -> u64 {
 pub(crate) fn version(number: i64) -> EventVersion {
     EventVersion(u32::try_from(number).unwrap_or(u32::MAX))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_commit_is_on_disk_before_it_is_acknowledged() {
+        let state = tempfile::tempdir().unwrap();
+        let store = Store::open(state.path(), Duration::from_secs(1)).unwrap();
+        let number = |name| store.connection.pragma_query_value(None, name, |row| row.get::<_, i64>(0)).unwrap();
+        // 2 is FULL: the write-ahead log is synced with every commit.
+        assert_eq!((number("synchronous"), number("foreign_keys"), number("secure_delete")), (2, 1, 1));
+        let mode: String = store.connection.pragma_query_value(None, "journal_mode", |row| row.get(0)).unwrap();
+        assert_eq!(mode, "wal");
+    }
+}

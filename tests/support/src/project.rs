@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use tempfile::TempDir;
 
-use crate::{Archive, Fingerprint, command};
+use crate::{Archive, Fingerprint, command, repository};
 
 /// A folder named `project` inside a temporary one; both go when this is dropped.
 #[derive(Debug)]
@@ -29,7 +29,7 @@ impl Project {
 
     /// The same from `tests/data/NAME.txt`.
     pub fn data(name: &str) -> Self {
-        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../data").join(name).with_extension("txt");
+        let path = repository().join("tests/data").join(name).with_extension("txt");
         let text = fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
         Self::new(&text)
     }

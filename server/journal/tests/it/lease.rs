@@ -134,3 +134,14 @@ fn only_the_owner_that_was_asked_to_end_the_task_is_told_so() {
     let missing = journal.request_cancel(&journal::fresh_id().unwrap());
     assert!(matches!(missing, Err(JournalError::NoSuchTask(_))));
 }
+
+#[test]
+fn of_many_processes_that_ask_under_one_request_id_one_begins_the_task() {
+    let state = tempfile::tempdir().unwrap();
+    let mut others: Vec<_> = (0..4).map(|_| Other::start(state.path(), &[])).collect();
+    others.iter_mut().for_each(|other| other.send("begin nightly-7"));
+    let answers: Vec<_> = others.iter_mut().map(|other| other.answer().unwrap()).collect();
+    let [task] = &Journal::open(state.path()).unwrap().tasks().unwrap()[..] else { panic!("{answers:?}") };
+    assert_eq!(answers.iter().filter(|answer| **answer == task.to_string()).count(), 1, "{answers:?}");
+    assert_eq!(answers.iter().filter(|answer| **answer == format!("found {task}")).count(), 3, "{answers:?}");
+}

@@ -132,7 +132,7 @@ impl Drop for Other {
     }
 }
 
-/// The other process: `begin`, `acquire TASK`, `append TEXT`, `flood` (appends without end), `fence`, `release`.
+/// The other process: `begin [REQUEST ID]`, `acquire TASK`, `append TEXT`, `flood` (appends without end), `fence`, `release`.
 #[test]
 #[ignore = "runs inside the other tests, as a process of its own"]
 fn obeys() {
@@ -146,9 +146,10 @@ fn obeys() {
         let (verb, rest) = line.split_once(' ').unwrap_or((&line, ""));
         let held = || lease.as_ref().unwrap();
         let answer = match verb {
-            "begin" => journal.begin(&request(None)).map(|(task, found)| {
+            "begin" => journal.begin(&request(Some(rest).filter(|id| !id.is_empty()))).map(|(task, found)| {
+                let found_or_begun = if found.is_some() { task.to_string() } else { format!("found {task}") };
                 lease = found;
-                task.to_string()
+                found_or_begun
             }),
             "acquire" => journal.acquire(&rest.parse().unwrap()).map(|found| {
                 let epoch = found.epoch.to_string();
