@@ -25,13 +25,33 @@ const NSSWITCH: &str = "passwd: files\ngroup: files\nhosts: files\n";
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Step {
     Folder(PathBuf),
-    Link { target: PathBuf, link: PathBuf },
-    Memory { at: PathBuf, bytes: u64, mode: &'static str },
+    Link {
+        target: PathBuf,
+        link: PathBuf,
+    },
+    Memory {
+        at: PathBuf,
+        bytes: u64,
+        mode: &'static str,
+    },
     System(PathBuf),
     Proc,
     Dev,
-    Bind { host: PathBuf, inside: PathBuf, writable: bool },
-    Data { inside: PathBuf, data: Arc<[u8]> },
+    Bind {
+        host: PathBuf,
+        inside: PathBuf,
+        writable: bool,
+    },
+    /// A mount of its own, which stays read-only in a folder that can be written.
+    Data {
+        inside: PathBuf,
+        data: Arc<[u8]>,
+    },
+    /// Part of the root in memory, read-only with it; no mount, so it costs next to nothing.
+    Copy {
+        inside: PathBuf,
+        data: Arc<[u8]>,
+    },
     ReadOnlyFromHere(PathBuf),
 }
 
@@ -97,7 +117,7 @@ pub(crate) fn plan(jailed: &Jailed, layout: &Layout) -> Result<Vec<Step>, Policy
     }
     for (name, text) in [("passwd", PASSWD), ("group", GROUP), ("hosts", HOSTS), ("nsswitch.conf", NSSWITCH)] {
         let inside = Path::new("/etc").join(name);
-        build.mount_point(&inside, Step::Data { inside: inside.clone(), data: text.as_bytes().into() });
+        build.mount_point(&inside, Step::Copy { inside: inside.clone(), data: text.as_bytes().into() });
     }
     // Read-only as a whole: while we run as root, the kernel takes the command for the owner of `/proc/sys`, and one
     // line in `core_pattern` would be a way to run programs outside.
@@ -262,7 +282,7 @@ pub(crate) enum Handle {
     Path,
 }
 
-/// The options for the steps. `handles` has one entry for each `Bind` and `Data` step, in order.
+/// The options for the steps. `handles` has one entry for each `Bind`, `Data` and `Copy` step, in order.
 pub(crate) fn options(steps: &[Step], handles: &[Handle], status: RawFd) -> Vec<OsString> {
     let mut options = Options::default();
     options.add(["--unshare-user", "--unshare-ipc", "--unshare-pid", "--unshare-net", "--unshare-uts"]);
@@ -294,6 +314,12 @@ pub(crate) fn options(steps: &[Step], handles: &[Handle], status: RawFd) -> Vec<
             Step::Data { inside, .. } => {
                 if let Some(Handle::Fd(fd)) = handles.next() {
                     options.add([OsString::from("--ro-bind-data"), fd.to_string().into(), inside.into()]);
+                }
+            }
+            Step::Copy { inside, .. } => {
+                if let Some(Handle::Fd(fd)) = handles.next() {
+                    options.add([OsString::from("--perms"), "0644".into(), "--file".into()]);
+                    options.add([fd.to_string().into(), OsString::from(inside)]);
                 }
             }
             Step::ReadOnlyFromHere(path) => options.add([OsString::from("--remount-ro"), path.into()]),

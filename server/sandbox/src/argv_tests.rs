@@ -27,7 +27,7 @@ fn rendered(mounts: Vec<Mount>, bind_fd: bool) -> Result<Vec<String>, PolicyErro
         .iter()
         .filter_map(|step| match step {
             Step::Bind { .. } if !bind_fd => Some(Handle::Path),
-            Step::Bind { .. } | Step::Data { .. } => {
+            Step::Bind { .. } | Step::Data { .. } | Step::Copy { .. } => {
                 next += 1;
                 Some(Handle::Fd(next))
             }
@@ -61,9 +61,8 @@ fn mount() -> impl Strategy<Value = Mount> {
 fn shape(option: &str) -> (usize, Option<usize>) {
     match option {
         "--dir" | "--tmpfs" | "--proc" | "--dev" => (1, Some(0)),
-        "--symlink" | "--ro-bind-try" | "--bind" | "--ro-bind" | "--bind-fd" | "--ro-bind-fd" | "--ro-bind-data" => {
-            (2, Some(1))
-        }
+        "--symlink" | "--ro-bind-try" | "--bind" | "--ro-bind" | "--bind-fd" | "--ro-bind-fd" | "--ro-bind-data"
+        | "--file" => (2, Some(1)),
         "--remount-ro" | "--perms" | "--size" | "--uid" | "--gid" | "--hostname" | "--cap-drop"
         | "--json-status-fd" => (1, None),
         "--unshare-user"

@@ -15,36 +15,36 @@ use crate::watch::Watch;
 pub struct Running {
     own: CancelToken,
     watcher: Option<JoinHandle<Finished>>,
-    stdin: Option<OwnedFd>,
-    stdout: Option<OwnedFd>,
-    stderr: Option<OwnedFd>,
+    pipes: Pipes,
+}
+
+/// The caller's ends of piped streams.
+#[derive(Debug)]
+pub(crate) struct Pipes {
+    pub stdin: Option<OwnedFd>,
+    pub stdout: Option<OwnedFd>,
+    pub stderr: Option<OwnedFd>,
 }
 
 impl Running {
-    pub(crate) fn watch(
-        watch: Watch,
-        own: CancelToken,
-        stdin: Option<OwnedFd>,
-        stdout: Option<OwnedFd>,
-        stderr: Option<OwnedFd>,
-    ) -> io::Result<Running> {
+    pub(crate) fn watch(watch: Watch, own: CancelToken, pipes: Pipes) -> io::Result<Running> {
         let watcher = std::thread::Builder::new().name("sandbox-watcher".into()).spawn(move || watch.finish())?;
-        Ok(Running { own, watcher: Some(watcher), stdin, stdout, stderr })
+        Ok(Running { own, watcher: Some(watcher), pipes })
     }
 
     /// The writing end of the command's input, once, if the policy piped it. Dropping it is the end of the input.
     pub fn take_stdin(&mut self) -> Option<PipeWriter> {
-        self.stdin.take().map(PipeWriter::from)
+        self.pipes.stdin.take().map(PipeWriter::from)
     }
 
     /// The reading end of the command's output, once, if the policy piped it.
     pub fn take_stdout(&mut self) -> Option<PipeReader> {
-        self.stdout.take().map(PipeReader::from)
+        self.pipes.stdout.take().map(PipeReader::from)
     }
 
     /// The reading end of the command's error output, once, if the policy piped it.
     pub fn take_stderr(&mut self) -> Option<PipeReader> {
-        self.stderr.take().map(PipeReader::from)
+        self.pipes.stderr.take().map(PipeReader::from)
     }
 
     /// A token that ends this run only, from any thread.

@@ -23,7 +23,7 @@ use crate::orders::{ExpectedMount, Orders};
 use crate::outcome::{Captured, Finished, Outcome};
 use crate::policy::{Jailed, Mount, Output, Stdin, Stream};
 use crate::process::{command, spawn};
-use crate::running::Running;
+use crate::running::{Pipes, Running};
 use crate::watch::{Source, Watch};
 
 /// A machine on which jails can be built. Cheap to clone; usable from any thread.
@@ -96,10 +96,15 @@ impl Sandbox {
         &self.bubblewrap
     }
 
-    /// Runs a command to its end. Every ending is an outcome, the failure to build a jail included.
+    /// Runs a command to its end. Every ending is an outcome, the failure to build a jail included. Piped streams have
+    /// no reader or writer here: [`Sandbox::start`] is for them.
     pub fn run(&self, jailed: Jailed, cancel: &CancelToken) -> Finished {
-        match self.start(jailed, cancel) {
-            Ok(running) => running.wait(),
+        match self.build(jailed, cancel, false) {
+            // On this thread: a hand-over to another and back would cost more than the rest of our share.
+            Ok(Built { watch, own, pipes }) => {
+                drop((own, pipes));
+                watch.finish()
+            }
             Err(error) => Finished {
                 outcome: error.into_outcome(),
                 stdout: Captured::default(),
@@ -122,6 +127,11 @@ impl Sandbox {
         cancel: &CancelToken,
         by_silence: bool,
     ) -> Result<Running, StartError> {
+        let Built { watch, own, pipes } = self.build(jailed, cancel, by_silence)?;
+        Running::watch(watch, own, pipes).map_err(failed("starting a thread"))
+    }
+
+    fn build(&self, jailed: Jailed, cancel: &CancelToken, by_silence: bool) -> Result<Built, StartError> {
         let hidden = jailed.mounts.iter().filter_map(|mount| match mount {
             Mount::Hidden { inside } => Some(inside.clone()),
             _ => None,
@@ -187,8 +197,16 @@ impl Sandbox {
             limits: jailed.limits,
             by_silence,
         };
-        Running::watch(watch, own, stdin, stdout.outside, stderr.outside).map_err(failed("starting a thread"))
+        let pipes = Pipes { stdin, stdout: stdout.outside, stderr: stderr.outside };
+        Ok(Built { watch, own, pipes })
     }
+}
+
+/// A jail under way.
+struct Built {
+    watch: Watch,
+    own: CancelToken,
+    pipes: Pipes,
 }
 
 struct Opened {
@@ -211,7 +229,7 @@ fn open_sources(steps: &[Step], bind_fd: bool) -> Result<Opened, StartError> {
                 opened.handles.push(if bind_fd { Handle::Fd(fd.as_raw_fd()) } else { Handle::Path });
                 opened.kept.push(fd);
             }
-            Step::Data { data, .. } => {
+            Step::Data { data, .. } | Step::Copy { data, .. } => {
                 let fd = sealed("file", data).map_err(failed("writing a file for the sandbox"))?;
                 opened.handles.push(Handle::Fd(fd.as_raw_fd()));
                 opened.kept.push(fd);
