@@ -26,8 +26,8 @@ use crate::process::{close_on_exec_from, command};
 /// The hidden first argument that makes a binary act as the launcher.
 pub const LAUNCHER_ARG: &str = "__sandbox-launcher";
 
-/// Everything but the control socket moves above this number, so that no inherited number is taken.
-const HIGH: RawFd = 300;
+/// Our own descriptors move to this number and above, out of the way of those that the command inherits.
+const HIGH: RawFd = 256;
 
 /// Becomes the launcher if the process was started as one; returns otherwise. Call it before anything else in `main`
 /// of every binary that uses this crate, test binaries included.

@@ -22,7 +22,8 @@
 //! ```
 //!
 //! [`Sandbox::start`] gives a [`Running`] instead: live output lines, pipes to a long-lived process
-//! ([`Stdin::Piped`], [`Output::Piped`]), inherited pipe ends ([`Inherited`]). The command starts in an otherwise empty
+//! ([`Stdin::Piped`], [`Output::Piped`]), inherited pipe ends ([`Inherited`]), our own binary in another role
+//! ([`OWN_PROGRAM`]). The command starts in an otherwise empty
 //! world: nothing of the host but `/usr`, a handful of files in `/etc`, and the mounts of its policy; no network but an
 //! own loopback; no environment but the policy's; descriptors 0 to 2. It is dead, with everything it started, before
 //! [`Running::wait`] returns, and within milliseconds of the end of our own process.
@@ -61,7 +62,7 @@ pub use clean::{CleanError, empty_tree, remove_tree};
 pub use launcher::{LAUNCHER_ARG, run_if_launcher};
 pub use limits::{Keep, Limits};
 pub use outcome::{Captured, Finished, Outcome, SpawnStage, Usage};
-pub use policy::{HOME, Inherited, Jailed, Mount, OnLine, Output, Stdin, Stream};
+pub use policy::{HOME, Inherited, Jailed, Mount, OWN_PROGRAM, OnLine, Output, Stdin, Stream};
 pub use probe::{Probe, Verdict, probe};
 pub use remedy::remedy_for;
 pub use running::Running;

@@ -12,6 +12,10 @@ use crate::limits::{Keep, Limits};
 /// The home folder inside: empty memory, gone with the run.
 pub const HOME: &str = "/home/agent";
 
+/// The program of a policy that runs our own binary in another role, such as a worker. Process 1 of the jail is that
+/// binary, so it needs no mount, and it is the same one even if the file on disk has been replaced meanwhile.
+pub const OWN_PROGRAM: &str = "/proc/self/exe";
+
 /// A command and everything that bounds it. Nothing is inherited from our own process.
 #[derive(Debug, Clone)]
 pub struct Jailed {

@@ -33,6 +33,7 @@ pub const CASES: &[Case] = &[
     ("a_read_only_mount_cannot_be_written", a_read_only_mount_cannot_be_written),
     ("a_mount_source_that_became_a_link_is_refused", a_mount_source_that_became_a_link_is_refused),
     ("a_planted_link_does_not_lead_a_mount_point_outside", a_planted_link_does_not_lead_a_mount_point_outside),
+    ("a_hidden_folder_of_the_system_is_empty", a_hidden_folder_of_the_system_is_empty),
     ("files_of_the_policy_are_readable_only", files_of_the_policy_are_readable_only),
 ];
 
@@ -315,6 +316,15 @@ fn a_planted_link_does_not_lead_a_mount_point_outside() {
     assert!(matches!(refused, Err(StartError::Policy(PolicyError::Below { .. }))));
     place.run("echo x >sub/config; mkdir -p sub/folder; true");
     assert_eq!(fs::read_dir(&victim).unwrap().count(), 0);
+}
+
+fn a_hidden_folder_of_the_system_is_empty() {
+    let place = Place::new();
+    let hidden = Mount::Hidden { inside: "/usr/share".into() };
+    assert_ne!(place.says("ls -A /usr/share | wc -l"), "0", "the control");
+    let script = "ls -A /usr/share | wc -l; (: >/usr/share/x) 2>/dev/null || echo denied; ls -d /usr/bin";
+    let finished = sandbox().run(place.script(script).mount(hidden), &CancelToken::new());
+    assert_eq!(finished.stdout.lossy(), "0\ndenied\n/usr/bin\n");
 }
 
 fn files_of_the_policy_are_readable_only() {

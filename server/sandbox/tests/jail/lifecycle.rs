@@ -6,8 +6,8 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use sandbox::{
-    CancelToken, Inherited, Jailed, Keep, Limits, Mount, OnLine, Outcome, Output, PolicyError, SpawnStage, StartError,
-    Stdin, Stream,
+    CancelToken, Inherited, Jailed, Keep, Limits, Mount, OWN_PROGRAM, OnLine, Outcome, Output, PolicyError, SpawnStage,
+    StartError, Stdin, Stream,
 };
 
 use crate::Case;
@@ -36,6 +36,7 @@ pub const CASES: &[Case] = &[
     ("many_runs_at_once_keep_their_own_outcomes", many_runs_at_once_keep_their_own_outcomes),
     ("a_piped_process_answers_line_by_line", a_piped_process_answers_line_by_line),
     ("two_jails_talk_through_inherited_pipes", two_jails_talk_through_inherited_pipes),
+    ("our_own_program_runs_inside_in_another_role", our_own_program_runs_inside_in_another_role),
     ("a_folder_cannot_be_inherited", a_folder_cannot_be_inherited),
     ("usage_counts_children", usage_counts_children),
     ("killing_bubblewrap_from_outside_ends_the_jail", killing_bubblewrap_from_outside_ends_the_jail),
@@ -301,7 +302,8 @@ fn two_jails_talk_through_inherited_pipes() {
     let mut server = place.script("while read line <&5; do echo \"answer to $line\" >&6; done");
     server.inherited =
         vec![Inherited { fd: fd(question_end.into()), number: 5 }, Inherited { fd: fd(answer_end.into()), number: 6 }];
-    let mut client = place.script("echo question >&4; read line <&3; echo \"$line\"; ls /proc/self/fd | tr '\\n' ' '");
+    let mut client =
+        place.script("echo question >/proc/self/fd/4; read line <&3; echo \"$line\"; ls /proc/self/fd | tr '\\n' ' '");
     client.inherited =
         vec![Inherited { fd: fd(answer.into()), number: 3 }, Inherited { fd: fd(question.into()), number: 4 }];
     let server = sandbox().start(server, &CancelToken::new()).unwrap();
@@ -309,6 +311,27 @@ fn two_jails_talk_through_inherited_pipes() {
     assert_eq!(client.stdout.lossy().trim_end(), "answer to question\n0 1 2 3 4 5", "5 is the listing itself");
     // The client's end, the only one, is gone: the server sees the end of its input.
     assert!(server.wait().outcome.success());
+}
+
+/// What the test binary does as the worker of the following case.
+pub fn worker() -> ! {
+    let mut line = String::new();
+    std::io::stdin().read_line(&mut line).expect("a line");
+    println!("worker {} got {line}", std::process::id());
+    std::process::exit(5);
+}
+
+fn our_own_program_runs_inside_in_another_role() {
+    let place = Place::new();
+    let mut jailed = Jailed::new(OWN_PROGRAM, "/").env(WORKER, "1");
+    jailed.stdin = Stdin::Bytes(b"work".as_slice().into());
+    let finished = sandbox().run(jailed, &CancelToken::new());
+    assert_eq!(
+        (finished.outcome, finished.stdout.lossy().as_str()),
+        (Outcome::Exit { code: 5 }, "worker 2 got work\n")
+    );
+    let own = std::env::current_exe().unwrap();
+    assert_eq!(place.says(&format!("ls {} 2>/dev/null; true", own.display())), "", "it is not visible");
 }
 
 fn a_folder_cannot_be_inherited() {
@@ -343,6 +366,8 @@ fn killing_bubblewrap_from_outside_ends_the_jail() {
     assert_eq!(processes_with(&sleep), Vec::<u32>::new());
 }
 
+/// The name of the variable that makes the test binary a worker.
+pub const WORKER: &str = "JAIL_TEST_WORKER";
 /// The name of the variable that makes the test binary start a jail and then wait to be killed.
 pub const VICTIM: &str = "JAIL_TEST_VICTIM";
 

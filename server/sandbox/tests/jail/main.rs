@@ -19,6 +19,9 @@ pub type Case = (&'static str, fn());
 
 fn main() -> ExitCode {
     sandbox::run_if_launcher();
+    if std::env::var_os(lifecycle::WORKER).is_some() {
+        lifecycle::worker();
+    }
     if let Ok(sleep) = std::env::var(lifecycle::VICTIM) {
         lifecycle::victim(&sleep);
     }
