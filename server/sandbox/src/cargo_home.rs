@@ -31,9 +31,9 @@ pub struct CargoView {
 
 /// Why the private part of a cargo home could not be made.
 #[derive(Debug, thiserror::Error)]
-#[error("the folder {path} for unpacked sources could not be made: check its permissions and the free space")]
+#[error("{path} in a private cargo home could not be made: check the permissions above it and the free space")]
 pub struct CargoHomeError {
-    /// The folder.
+    /// The folder or file.
     pub path: PathBuf,
     /// The cause.
     #[source]
@@ -44,7 +44,9 @@ pub struct CargoHomeError {
 const SHARED: [&str; 3] = ["registry/index", "registry/cache", "git/db"];
 /// What cargo unpacks: written by whatever runs in the jail, so never the user's.
 const PRIVATE: [&str; 2] = ["registry/src", "git/checkouts"];
-/// Room for lock files and the database of uses.
+/// By which cargo keeps two of its kind from unpacking at the same time: shared by the jails of one home.
+const LOCKS: [&str; 2] = [".package-cache", ".package-cache-mutate"];
+/// Room for the database of uses.
 const SCRATCH_BYTES: u64 = 64 << 20;
 
 impl CargoHome {
@@ -70,6 +72,12 @@ impl CargoHome {
         for folder in PRIVATE {
             let path = private.join(folder);
             fs::create_dir_all(&path).map_err(|source| CargoHomeError { path: path.clone(), source })?;
+            mounts.push(Mount::writable(path));
+        }
+        for file in LOCKS {
+            let path = private.join(file);
+            let made = fs::OpenOptions::new().create(true).append(true).open(&path);
+            made.map_err(|source| CargoHomeError { path: path.clone(), source })?;
             mounts.push(Mount::writable(path));
         }
         let mut filtered = filter(&self.read_config());

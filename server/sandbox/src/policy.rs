@@ -124,7 +124,7 @@ pub enum Mount {
         /// Where the command sees it.
         inside: PathBuf,
     },
-    /// A folder of the host that can be written. No other mount may lie below it: what the command wrote there in an
+    /// A folder, or a single file, of the host that can be written. No other mount may lie below it: what the command wrote there in an
     /// earlier run could lead the creation of the mount point out of the jail (CVE-2026-87766).
     Writable {
         /// Where it is.

@@ -220,9 +220,9 @@ fn open_sources(steps: &[Step], bind_fd: bool) -> Result<Opened, StartError> {
     let mut opened = Opened { handles: Vec::new(), kept: Vec::new(), mounts: Vec::new() };
     for step in steps {
         match step {
-            Step::Bind { host, inside, writable } => {
+            Step::Bind { host, inside, .. } => {
                 let error = |source| StartError::MountSource { path: host.clone(), source };
-                let fd = mount_source(host, *writable).map_err(error)?;
+                let fd = mount_source(host).map_err(error)?;
                 let stat = rustix::fs::fstat(&fd).map_err(|errno| error(errno.into()))?;
                 let inside = inside.as_os_str().as_bytes().to_vec();
                 opened.mounts.push(ExpectedMount { inside, device: stat.st_dev, inode: stat.st_ino });

@@ -70,7 +70,15 @@ fn a_project_with_dependencies_builds_offline() {
     jailed.mounts = [toolchain.mounts(), view.mounts].concat();
     jailed.mounts.extend([Mount::writable(&place.shadow), Mount::writable(&work)]);
     jailed.limits = Limits::within(Duration::from_secs(300));
+    // Two at a time share the home: its locks keep one from building what the other is unpacking.
+    let other_work = place.root.join("other");
+    fs::create_dir(&other_work).unwrap();
+    let mut other = jailed.clone().mount(Mount::writable(&other_work)).env("CARGO_TARGET_DIR", &other_work);
+    other.args = vec!["build".into(), "--offline".into(), "-v".into()];
+    let other = sandbox().start(other, &CancelToken::new()).unwrap();
     let finished = sandbox().run(jailed.clone(), &CancelToken::new());
+    let other = other.wait();
+    assert!(other.outcome.success(), "{}", other.stderr.lossy());
     let said = finished.stdout.lossy();
     assert!(finished.outcome.success(), "{}\n{said}\n{}", finished.outcome, finished.stderr.lossy());
     assert_eq!(said.matches("1 passed").count(), 2, "{said}");
