@@ -14,6 +14,7 @@ use crate::support::{Place, sandbox};
 pub const CASES: &[Case] = &[
     ("the_probe_finds_a_jail_that_holds", the_probe_finds_a_jail_that_holds),
     ("a_project_with_dependencies_builds_offline", a_project_with_dependencies_builds_offline),
+    ("a_git_dependency_builds_from_the_users_database", a_git_dependency_builds_from_the_users_database),
     ("a_bubblewrap_without_descriptors_for_mounts_is_enough", a_bubblewrap_without_descriptors_for_mounts_is_enough),
     ("what_a_hostile_command_leaves_is_removed", what_a_hostile_command_leaves_is_removed),
 ];
@@ -102,6 +103,54 @@ fn a_project_with_dependencies_builds_offline() {
     let finished = sandbox().run(look, &CancelToken::new());
     let said = finished.stdout.lossy();
     assert!(said.contains("config.toml") && said.contains("denied") && !said.contains("credentials"), "{said}");
+}
+
+/// Runs a program of the host, without the user's settings; it must succeed.
+#[expect(clippy::disallowed_methods, reason = "the fixture is what the developer's own git and cargo leave")]
+fn on_the_host(folder: &Path, program: &Path, args: &[&str], cargo_home: &Path) {
+    let output = std::process::Command::new(program)
+        .args(args)
+        .current_dir(folder)
+        .env("CARGO_HOME", cargo_home)
+        .envs([("GIT_CONFIG_GLOBAL", "/dev/null"), ("GIT_CONFIG_NOSYSTEM", "1")])
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{args:?}: {}", String::from_utf8_lossy(&output.stderr));
+}
+
+fn a_git_dependency_builds_from_the_users_database() {
+    let place = Place::new();
+    let toolchain = rust_toolchain(&RustHome::from_env(), &place.shadow, None).unwrap();
+    let (dependency, users_home) = (place.root.join("dependency"), place.root.join("users-cargo"));
+    write(
+        &dependency,
+        &[
+            ("Cargo.toml", "[package]\nname = \"dependency\"\nversion = \"0.1.0\"\nedition = \"2021\"\n"),
+            ("src/lib.rs", "pub fn answer() -> u8 { 42 }\n"),
+        ],
+    );
+    let git = |args: &[&str]| on_the_host(&dependency, Path::new("git"), args, &users_home);
+    git(&["init", "-q"]);
+    git(&["add", "."]);
+    git(&["-c", "user.name=a", "-c", "user.email=a@b.invalid", "commit", "-qm", "first"]);
+    let manifest = format!(
+        "[package]\nname = \"demo\"\nversion = \"0.1.0\"\nedition = \"2021\"\n[dependencies]\ndependency = {{ git = \"file://{}\" }}\n",
+        dependency.display()
+    );
+    write(
+        &place.shadow,
+        &[("Cargo.toml", &manifest), ("src/main.rs", "fn main() { println!(\"{}\", dependency::answer()); }\n")],
+    );
+    on_the_host(&place.shadow, &toolchain.cargo, &["fetch"], &users_home);
+
+    let view = CargoHome { host: users_home, variables: Vec::new() }.provision(&place.root.join("cargo")).unwrap();
+    let mut jailed = Jailed::new(&toolchain.cargo, &place.shadow).args(["run", "--offline", "--locked"]);
+    jailed.env.insert("PATH".into(), toolchain.path_variable());
+    jailed.env.extend(view.env);
+    jailed.mounts = [toolchain.mounts(), view.mounts].concat();
+    jailed.mounts.push(Mount::writable(&place.shadow));
+    let finished = sandbox().run(jailed, &CancelToken::new());
+    assert_eq!(finished.stdout.lossy(), "42\n", "{}", finished.stderr.lossy());
 }
 
 /// The same jail where only paths can be mounted, as by upstream's 0.8 and 0.9.
