@@ -1,0 +1,145 @@
+//! The compiler's assists, by id, and the quick fixes that are made of them.
+
+use ra_ap_ide::{Assist, AssistResolveStrategy};
+use ra_ap_ide_db::FileRange;
+use ra_ap_syntax::{TextRange, TextSize};
+use task::port::{Problem, Refactored};
+use task::{EditSet, TreePath};
+
+use super::edits::Gathered;
+use super::rename::refused;
+use crate::analysis::Analysis;
+use crate::settings;
+
+/// Assists that mend compile errors, the most likely first.
+const MENDING: &[&str] = &[
+    "auto_import",
+    "add_missing_match_arms",
+    "add_missing_impl_members",
+    "add_missing_default_members",
+    "qualify_path",
+    "qualify_method_call",
+    "add_turbo_fish",
+    "fix_visibility",
+    "add_explicit_type",
+];
+
+/// Diagnostics' own fixes that mend what they are about; others change style.
+const FIXES: &[&str] = &[
+    "add_missing_fields",
+    "add_missing_ok_or_some",
+    "fill_missing_fields",
+    "create_field",
+    "fix_privacy",
+    "wrap_in_ok",
+    "wrap_in_some",
+    "add_reference_here",
+    "change_case",
+    "make_pub",
+];
+
+/// At most this many ways to mend one error are worth trying.
+const CANDIDATE_CAP: usize = 12;
+
+impl Analysis {
+    /// Runs one assist at a line and column, both from 1; the column counts characters.
+    pub(crate) fn assist(&self, id: &str, path: &TreePath, line: u32, column: u32) -> Refactored {
+        let (Some(text), Some(file)) = (self.text(path), self.file_id(path)) else {
+            return refused(format!("{path} is not a file that the compiler analyses"));
+        };
+        let Some(offset) = text.offset(line, 1).and_then(|start| {
+            let rest = text.lf()[start..].split('\n').next().unwrap_or_default();
+            let skipped = usize::try_from(column.checked_sub(1)?).ok()?;
+            let ends = rest.char_indices().map(|(at, _)| at).chain([rest.len()]);
+            ends.into_iter().nth(skipped).map(|at| start + at)
+        }) else {
+            return refused(format!("{path} has no line {line} with a column {column}"));
+        };
+        let Ok(offset) = u32::try_from(offset) else { return refused(format!("{path} is too large")) };
+        let assists = self.assists(FileRange { file_id: file, range: TextRange::empty(offset.into()) });
+        let wanted: Vec<&Assist> = assists.iter().filter(|assist| assist.id.0 == id).collect();
+        match wanted.as_slice() {
+            [] => {
+                let mut known: Vec<&str> = assists.iter().map(|assist| assist.id.0).collect();
+                known.sort_unstable();
+                known.dedup();
+                let known = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
+                refused(format!("there is no assist `{id}` at {path}:{line}:{column}; there are: {known}"))
+            }
+            // Several under one id are several targets, such as one import for each crate that has the name.
+            [first, ..] => match self.edits_of(first) {
+                Ok(gathered) if gathered.limitations.is_empty() => {
+                    Refactored::Edits { edits: gathered.into_set(), limitations: Vec::new() }
+                }
+                Ok(gathered) => refused(
+                    gathered.limitations.into_iter().map(|limitation| limitation.text).collect::<Vec<_>>().join("; "),
+                ),
+                Err(reason) => refused(reason),
+            },
+        }
+    }
+
+    /// Ways to mend a compile error, best first; none of them has a placeholder in it.
+    pub(crate) fn quick_fixes(&self, problem: &Problem) -> Vec<EditSet> {
+        let (Some(text), Some(file)) = (self.text(&problem.path), self.file_id(&problem.path)) else {
+            return Vec::new();
+        };
+        let (start, end) = (text.to_lf(problem.start), text.to_lf(problem.end));
+        let (Ok(start), Ok(end)) = (u32::try_from(start), u32::try_from(end.max(start))) else { return Vec::new() };
+        let whole = TextRange::new(start.into(), end.into());
+        let mut ranges = vec![whole, TextRange::empty(whole.start()), TextRange::empty(whole.end())];
+        // The compiler may mark a whole path while the assist wants the cursor inside its first name.
+        if whole.len() > TextSize::new(1) {
+            ranges.push(TextRange::empty(whole.start() + TextSize::new(1)));
+        }
+        let mut ranked: Vec<(usize, EditSet)> = Vec::new();
+        for range in ranges {
+            for assist in self.assists(FileRange { file_id: file, range }) {
+                let Some(rank) = rank(&assist) else { continue };
+                let Ok(gathered) = self.edits_of(&assist) else { continue };
+                if !gathered.limitations.is_empty() || gathered.replacements.is_empty() || has_placeholder(&gathered) {
+                    continue;
+                }
+                let edits = gathered.into_set();
+                if !ranked.iter().any(|(_, known)| *known == edits) {
+                    ranked.push((rank, edits));
+                }
+            }
+        }
+        ranked.sort_by_key(|(rank, _)| *rank);
+        ranked.into_iter().map(|(_, edits)| edits).take(CANDIDATE_CAP).collect()
+    }
+
+    fn assists(&self, range: FileRange) -> Vec<Assist> {
+        let found = self.ide().assists_with_fixes(
+            &settings::assists(),
+            &settings::diagnostics(),
+            AssistResolveStrategy::All,
+            range,
+        );
+        found.unwrap_or_default()
+    }
+
+    fn edits_of(&self, assist: &Assist) -> Result<Gathered, String> {
+        let change = assist.source_change.as_ref().ok_or("the assist offers no edit")?;
+        let mut gathered = Gathered::default();
+        self.gather(change, &mut gathered)?;
+        Ok(gathered)
+    }
+}
+
+fn rank(assist: &Assist) -> Option<usize> {
+    let id = assist.id.0;
+    let fix = FIXES.iter().position(|known| *known == id);
+    let mending = MENDING.iter().position(|known| *known == id).map(|at| FIXES.len() + at);
+    fix.or(mending)
+}
+
+/// Whether an edit leaves something for a person to fill in.
+fn has_placeholder(gathered: &Gathered) -> bool {
+    let texts = gathered.replacements.values().flatten().map(|edit| edit.replacement.as_str());
+    let texts = texts.chain(gathered.creations.values().map(String::as_str));
+    texts.into_iter().any(|text| {
+        text.contains("$0") || text.contains("todo!(") || text.contains("${") || text.contains("unimplemented!(")
+    })
+}
