@@ -17,6 +17,8 @@ pub const CASES: &[Case] = &[
     ("kernel_settings_cannot_be_written", kernel_settings_cannot_be_written),
     ("links_lead_nowhere_outside", links_lead_nowhere_outside),
     ("mounts_and_namespaces_cannot_be_changed", mounts_and_namespaces_cannot_be_changed),
+    ("every_namespace_is_its_own", every_namespace_is_its_own),
+    ("odd_paths_are_mounted_as_they_are", odd_paths_are_mounted_as_they_are),
     ("privileges_cannot_be_gained", privileges_cannot_be_gained),
     ("only_the_variables_of_the_policy_are_seen", only_the_variables_of_the_policy_are_seen),
     ("the_environment_of_the_host_is_in_no_process", the_environment_of_the_host_is_in_no_process),
@@ -128,6 +130,31 @@ fn mounts_and_namespaces_cannot_be_changed() {
         place.denies(attempt);
     }
     assert_eq!(place.says("mkfifo fifo && echo made; unshare --help >/dev/null && echo there"), "made\nthere");
+}
+
+fn every_namespace_is_its_own() {
+    let place = Place::new();
+    for namespace in ["user", "pid", "net", "mnt", "ipc", "uts", "cgroup"] {
+        let link = format!("/proc/self/ns/{namespace}");
+        let outside = fs::read_link(&link).unwrap();
+        let inside = place.says(&format!("readlink {link}"));
+        assert!(inside.starts_with(namespace) && inside != outside.to_str().unwrap(), "{inside}");
+    }
+}
+
+fn odd_paths_are_mounted_as_they_are() {
+    use std::os::unix::ffi::OsStrExt;
+    let place = Place::new();
+    for name in [&b"--bind"[..], b"a b", b"new\nline", b"\xff\xfe", b"quote'\"$(id)", b"a\\040b"] {
+        let folder = place.root.join(std::ffi::OsStr::from_bytes(name));
+        fs::create_dir(&folder).unwrap();
+        let mut jailed = place.script("echo x >file; pwd");
+        jailed.cwd = folder.clone();
+        let finished = sandbox().run(jailed.mount(Mount::writable(&folder)), &CancelToken::new());
+        assert_eq!(finished.outcome, Outcome::Exit { code: 0 }, "{folder:?}: {}", finished.stderr.lossy());
+        assert_eq!(finished.stdout.bytes().trim_ascii_end(), folder.as_os_str().as_bytes());
+        assert_eq!(fs::read(folder.join("file")).unwrap(), b"x\n");
+    }
 }
 
 fn privileges_cannot_be_gained() {

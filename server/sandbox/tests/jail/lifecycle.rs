@@ -2,6 +2,7 @@
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::os::fd::OwnedFd;
+use std::os::unix::process::CommandExt;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
@@ -385,7 +386,7 @@ pub fn victim(sleep: &str) -> ! {
 #[expect(clippy::disallowed_methods, reason = "the process to be killed must be one outside of any jail")]
 fn start_victim(sleep: &str) -> std::process::Child {
     let own = std::env::current_exe().unwrap();
-    std::process::Command::new(own).env(VICTIM, sleep).spawn().unwrap()
+    std::process::Command::new(own).env(VICTIM, sleep).process_group(0).spawn().unwrap()
 }
 
 fn the_end_of_our_process_ends_the_jail() {
@@ -411,8 +412,10 @@ fn the_end_before_the_word_starts_nothing() {
         }
         kill(victim.id());
         victim.wait().unwrap();
+        // Half-built jails are still in the group of the victim; built ones run this very program.
+        let half_built = || in_group(victim.id());
         until("the jail is empty", || {
-            processes_with(&sleep).is_empty() && processes_with("__sandbox-launcher").is_empty()
+            processes_with(&sleep).is_empty() && half_built().is_empty() && launchers_of_ours().is_empty()
         });
     }
 }
@@ -435,6 +438,23 @@ fn runs_leave_no_descriptors_and_no_zombies() {
 fn kill(pid: u32) {
     let pid = rustix::process::Pid::from_raw(pid.try_into().unwrap()).unwrap();
     rustix::process::kill_process(pid, rustix::process::Signal::KILL).unwrap();
+}
+
+/// Processes of a process group, without those that only wait for the machine to take note of their end.
+fn in_group(group: u32) -> Vec<u32> {
+    let is_in_it = |pid: &u32| -> Option<bool> {
+        let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+        let mut fields = stat.rsplit_once(')')?.1.split_whitespace();
+        Some(fields.next()? != "Z" && fields.nth(1)?.parse() == Ok(group))
+    };
+    processes_with("").into_iter().filter(|pid| is_in_it(pid) == Some(true)).collect()
+}
+
+/// Launchers that are this program; those of other programs on this machine are none of our business.
+fn launchers_of_ours() -> Vec<u32> {
+    let own = std::env::current_exe().unwrap();
+    let is_own = |pid: &u32| std::fs::read_link(format!("/proc/{pid}/exe")).is_ok_and(|exe| exe == own);
+    processes_with("__sandbox-launcher").into_iter().filter(is_own).collect()
 }
 
 /// Children of a process, zombies included, over all of its threads.

@@ -72,7 +72,7 @@ pub fn processes_with(text: &str) -> Vec<u32> {
         .filter_map(|entry| entry.file_name().to_str()?.parse().ok())
         .filter(|pid| {
             let line = std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
-            line.windows(text.len()).any(|window| window == text.as_bytes())
+            text.is_empty() || line.windows(text.len()).any(|window| window == text.as_bytes())
         })
         .collect()
 }
