@@ -1,1 +1,35 @@
-//! Under construction.
+//! Turns a request into a diff: the walk, the engines, proving, selection and publication.
+//!
+//! Everything with an effect is reached through ports or through `worktree`, `sandbox` and `checks`; nothing here knows
+//! LSP, HTTP, SQL or the compiler's crates. [`Walk`] is a task that this process owns, [`House`] what it runs in,
+//! [`report()`] what anyone may read about any task.
+
+mod aside;
+mod attempt;
+mod cancel;
+mod engine;
+mod environment;
+mod error;
+mod evidence;
+mod freeze;
+pub mod grammar;
+mod house;
+mod plan;
+mod progress;
+mod proving;
+mod publication;
+mod renames;
+mod report;
+mod selection;
+mod site;
+mod walk;
+
+pub use aside::{Examined, examine, forget, in_shadow};
+pub use error::Error;
+pub use evidence::report;
+pub use house::{Compilers, House};
+pub use progress::{Audience, Progress, Side};
+pub use publication::{Applied, Approval};
+pub use report::{ExecutionRecord, HunkRecord, NextStep, PublicationRecord, Report, TaskRecord, Timing};
+pub use site::Place;
+pub use walk::Walk;

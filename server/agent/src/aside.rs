@@ -1,0 +1,125 @@
+//! What is done beside tasks: a look at a workspace, one command in the jail, forgetting.
+
+use std::ffi::OsString;
+use std::path::Path;
+use std::time::Duration;
+
+use checks::{Files as _, Wanted};
+use sandbox::{Finished, Jailed, Keep, Limits, Mount, Output};
+use task::TaskId;
+use worktree::{FreezeOptions, Slot, Store, Workspace};
+
+use crate::Error;
+use crate::house::House;
+use crate::proving::TreeFiles;
+use crate::site::place;
+
+/// One thing that was looked at in a workspace.
+#[derive(Debug)]
+pub struct Examined {
+    pub what: String,
+    pub works: bool,
+    pub detail: String,
+    pub remedy: Option<String>,
+}
+
+/// Looks at a workspace as a task would: snapshot, toolchain, what checks it.
+pub fn examine(house: &House, folder: &Path) -> Vec<Examined> {
+    let mut all = Vec::new();
+    let mut say = |what: &str, result: Result<String, (String, Option<String>)>| {
+        let (works, detail, remedy) = match result {
+            Ok(detail) => (true, detail, None),
+            Err((detail, remedy)) => (false, detail, remedy),
+        };
+        all.push(Examined { what: what.to_owned(), works, detail, remedy });
+    };
+    let snapshot = || -> Result<_, Error> {
+        let workspace = Workspace::open(folder, &house.state)?;
+        let store = Store::open(&workspace)?;
+        let frozen = worktree::freeze(&workspace, &store, &[], &FreezeOptions::default())?;
+        let slot = Slot::lease(&workspace)?;
+        Ok((workspace, store, frozen, slot))
+    };
+    let (workspace, store, frozen, slot) = match snapshot() {
+        Ok(taken) => taken,
+        Err(error) => {
+            say("snapshot", Err((error.chain(), None)));
+            return all;
+        }
+    };
+    let files = TreeFiles { store: &store, tree: &frozen.base };
+    say("snapshot", Ok(format!("{} files, {} withheld", files.list().len(), frozen.withheld.len())));
+    match place(house, &store, &frozen.base, &slot, &workspace) {
+        Ok(place) => {
+            say("toolchain", Ok(place.toolchain.name.clone()));
+            say(
+                "rust-src",
+                match &place.toolchain.library {
+                    Some(_) => Ok("the sources of std are there".into()),
+                    None => Err((
+                        "the sources of std are missing: the compiler engine cannot work".into(),
+                        Some(place.toolchain.rust_src_remedy()),
+                    )),
+                },
+            );
+        }
+        Err(reason) => say("toolchain", Err((reason, None))),
+    }
+    let plan = checks::find(&files, Wanted { lints: false }).all();
+    say(
+        "checks",
+        match plan.nothing {
+            Some(nothing) => Err((nothing, None)),
+            None => Ok(plan.checks.iter().map(|check| check.id.to_string()).collect::<Vec<_>>().join(", ")),
+        },
+    );
+    all
+}
+
+/// Runs one command in the jail, on a shadow of the workspace as it is now.
+///
+/// # Errors
+/// When there is no jail, or the workspace cannot be pictured.
+pub fn in_shadow(house: &House, folder: &str, command: Vec<OsString>, limit: Duration) -> Result<Finished, Error> {
+    let workspace = Workspace::open(Path::new(folder), &house.state)?;
+    let store = Store::open(&workspace)?;
+    let frozen = worktree::freeze(&workspace, &store, &[], &FreezeOptions::default())?;
+    let mut slot = Slot::lease(&workspace)?;
+    slot.project(&store, &frozen.base, Some(&frozen.provision))?;
+    let sandbox = house.sandbox.clone().map_err(Error::Sentence)?;
+    let mut words = command.into_iter();
+    let program = words.next().ok_or_else(|| Error::Sentence("no command was given".into()))?;
+    let mut jailed = Jailed::new(program, slot.shadow()).args(words);
+    jailed.mounts.push(Mount::writable(slot.shadow()));
+    jailed.mounts.push(Mount::writable(slot.work()));
+    jailed.limits = Limits::within(limit);
+    jailed.stdout = Output::Captured(Keep::all());
+    jailed.stderr = Output::Captured(Keep::all());
+    // Without a toolchain the command still runs; it may not need one.
+    if let Ok(place) = place(house, &store, &frozen.base, &slot, &workspace) {
+        jailed.mounts.extend(place.toolchain.mounts());
+        jailed.mounts.extend(place.cargo.mounts.clone());
+        jailed.env.insert("PATH".into(), place.toolchain.path_variable());
+        jailed.env.insert("CARGO_TARGET_DIR".into(), slot.work().into());
+        jailed.env.extend(place.cargo.env);
+    }
+    Ok(sandbox.run(jailed, &house.cancel))
+}
+
+/// Forgets a task: its journal, its trees, what only it needs.
+///
+/// # Errors
+/// While another process works on it.
+pub fn forget(house: &House, id: &TaskId) -> Result<(), Error> {
+    let records = house.journal.records(id)?;
+    house.journal.purge(id)?;
+    // Trees of a workspace that is gone are found by the next task there.
+    if let Ok(state) = crate::walk::fold(id, &records)
+        && let Ok(workspace) = Workspace::open(Path::new(&state.request.workspace), &house.state)
+    {
+        let store = Store::open(&workspace)?;
+        store.forget(id)?;
+        store.tidy()?;
+    }
+    Ok(())
+}

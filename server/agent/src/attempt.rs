@@ -1,0 +1,83 @@
+//! Stations 9 to 13: the engine proposes, the proposal is checkpointed, the checks judge it, the diff is ready.
+
+use task::{AttemptId, Candidate, Conclusion, Event, StopReason, TreeId};
+
+use crate::engine::Proposal;
+use crate::{Error, walk::Walk};
+
+/// Marks the checkpoint that holds a whole proposal: a resumed task goes on with checking it.
+const PROPOSAL: &str = "proposal";
+
+impl Walk<'_> {
+    pub(crate) fn attempt(&mut self) -> Result<Option<Conclusion>, Error> {
+        let Some(base) = self.state.base.clone() else { return Err(Error::Sentence("the task has no base".into())) };
+        let open = self.state.attempts.last().filter(|attempt| attempt.outcome.is_none());
+        let proposed = open.filter(|attempt| attempt.checkpoints.last().is_some_and(|(_, what)| what == PROPOSAL));
+        let (attempt, tree) = match proposed {
+            Some(attempt) => (attempt.id, attempt.tree.clone()),
+            None => match self.propose_anew(&base)? {
+                Ok(proposed) => proposed,
+                Err(conclusion) => return Ok(Some(conclusion)),
+            },
+        };
+        if let Some(conclusion) = self.leaves_the_scope(&base, &tree)? {
+            return Ok(Some(conclusion));
+        }
+        let (receipts, judgement) = self.prove(&base, &tree)?;
+        let outcome = if judgement.verified { "verified".to_owned() } else { judgement.reasons.join("; ") };
+        self.record(Event::Checked { attempt, tree: tree.clone(), receipts, judgement: Some(Box::new(judgement)) })?;
+        self.record(Event::AttemptEnded { attempt, tree: tree.clone(), outcome })?;
+        let limitations = self.state.attempts.last().map(|attempt| attempt.limitations.clone()).unwrap_or_default();
+        self.record(Event::DiffReady { tree, limitations })?;
+        // A reviewer must not block the next task.
+        self.site = None;
+        Ok(None)
+    }
+
+    /// Starts an attempt and asks the engine; an attempt that a dead process left open goes on from its checkpoint.
+    fn propose_anew(&mut self, base: &TreeId) -> Result<Result<(AttemptId, TreeId), Conclusion>, Error> {
+        let plan = self.state.plan.clone().ok_or_else(|| Error::Sentence("the task has no plan".into()))?;
+        let [step] = plan.steps.as_slice() else {
+            return Err(Error::Sentence("the plan has not exactly one step".into()));
+        };
+        let ended = self.state.attempts.iter().filter(|attempt| attempt.outcome.is_some()).count();
+        let max = self.state.request.limits.max_attempts;
+        if ended >= max as usize {
+            return Ok(Err(Conclusion::Stopped { reason: StopReason::Attempts { max } }));
+        }
+        let id = AttemptId(self.state.attempts.len() as u64 + 1);
+        let from = self.state.attempts.last().map_or_else(|| base.clone(), |attempt| attempt.tree.clone());
+        self.record(Event::AttemptStarted { attempt: id, from })?;
+        match self.propose(&step.action)? {
+            Proposal::Tree { tree, limitations } => {
+                self.checkpoint(&tree, PROPOSAL, &limitations)?;
+                Ok(Ok((id, tree)))
+            }
+            Proposal::End(conclusion) => {
+                let tree = self.state.attempts.last().map_or_else(|| base.clone(), |attempt| attempt.tree.clone());
+                self.record(Event::AttemptEnded { attempt: id, tree, outcome: conclusion.word().to_owned() })?;
+                Ok(Err(conclusion))
+            }
+        }
+    }
+
+    /// A change made elsewhere may touch files that the request does not permit: it is shown, not proved.
+    fn leaves_the_scope(&self, base: &TreeId, tree: &TreeId) -> Result<Option<Conclusion>, Error> {
+        let files = worktree::published_files(&self.store, base, tree)?;
+        let outside = self.state.request.scope.outside(files.iter().map(|file| &file.path))?;
+        Ok(outside.first().map(|first| {
+            let more = if outside.len() > 1 { format!(" and {} more", outside.len() - 1) } else { String::new() };
+            let what = format!("the change touches {first}{more}, outside the permitted paths (`--paths`)");
+            Conclusion::Stopped { reason: StopReason::OutOfScope { what } }
+        }))
+    }
+
+    /// The tree that the developer's files are expected to show before anything is written: the base, or where their
+    /// working tree was the candidate, the candidate.
+    pub(crate) fn expected(&self) -> Option<&TreeId> {
+        match self.state.request.candidate {
+            Some(Candidate::Worktree) => self.state.candidate.as_ref(),
+            _ => self.state.base.as_ref(),
+        }
+    }
+}

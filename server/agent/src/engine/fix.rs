@@ -1,0 +1,247 @@
+//! The compiler engine, where compiler and linter say what to mend: rounds of suggestions to a fixpoint.
+//!
+//! Each round applies as many suggestions as fit together, and asks again. A batch that makes the build worse is cut in
+//! halves until the culprit stands alone; that one is left out and reported. So nothing is left half done, and the
+//! number of builds stays near the number of rounds.
+
+use std::collections::BTreeSet;
+
+use checks::{Diagnostic, Level};
+use task::port::{Answer, Generation, Problem};
+use task::{Conclusion, Digest, EditSet, Limitation, StepAction, StopReason, TreeId};
+
+use super::Proposal;
+use super::suggestion::{Suggestion, collect, is_wanted, merged, together};
+use crate::proving::Diagnosis;
+use crate::site::change_between;
+use crate::{Error, walk::Walk};
+
+/// Rounds at most: each one costs a build. Real projects need two or three.
+const ROUNDS: u32 = 20;
+/// Quick fixes tried at most, each of which costs a build.
+const TRIES: u32 = 60;
+
+/// What the rounds have reached.
+struct Round {
+    tree: TreeId,
+    diagnosis: Diagnosis,
+    /// Suggestions that made the build worse.
+    rejected: BTreeSet<Digest>,
+    /// Suggestions that would have edited files outside the scope.
+    outside: usize,
+}
+
+impl Walk<'_> {
+    pub(super) fn fix(&mut self, action: &StepAction) -> Result<Proposal, Error> {
+        let Some(base) = self.state.base.clone() else { return Ok(Proposal::stuck("there is no base")) };
+        self.house.audience.doing("asking the compiler what is wrong");
+        let diagnosis = self.diagnose(&base, action)?;
+        if let Some(reason) = diagnosis.unusable {
+            return Ok(Proposal::End(Conclusion::Infrastructure { reason }));
+        }
+        if wanted(&diagnosis, action).next().is_none() {
+            return Ok(Proposal::nothing_to_do(clean(action)));
+        }
+        let tree = self.state.attempts.last().map_or_else(|| base.clone(), |attempt| attempt.tree.clone());
+        let diagnosis = if tree == base { diagnosis } else { self.diagnose(&tree, action)? };
+        let mut round = Round { tree, diagnosis, rejected: BTreeSet::new(), outside: 0 };
+        for number in 1..=ROUNDS {
+            let reached = round.tree.clone();
+            self.suggestions(action, &mut round)?;
+            if *action == StepAction::FixErrors {
+                self.quick_fixes(action, &mut round)?;
+            }
+            if round.tree == reached || self.is_out_of_time() {
+                break;
+            }
+            self.checkpoint(&round.tree, &format!("round {number}"), &[])?;
+        }
+        let left = wanted(&round.diagnosis, action).count();
+        let mut limitations = Vec::new();
+        if left > 0 {
+            limitations.push(Limitation::general(remain(action, left)));
+        }
+        for diagnostic in wanted(&round.diagnosis, action).take(20) {
+            let line = diagnostic.path.is_some().then_some(diagnostic.line);
+            limitations.push(Limitation {
+                path: diagnostic.path.clone(),
+                line,
+                text: format!("remains: {}", diagnostic.message),
+            });
+        }
+        if !round.rejected.is_empty() {
+            let count = round.rejected.len();
+            limitations
+                .push(Limitation::general(format!("{count} suggestions made the build worse and were taken back")));
+        }
+        if round.outside > 0 {
+            limitations
+                .push(Limitation::general(format!("{} suggestions lie outside the permitted paths", round.outside)));
+        }
+        if round.tree == base {
+            let what = format!("{}; none of them can be mended without a decision", remain(action, left));
+            return Ok(Proposal::End(Conclusion::Stopped { reason: StopReason::NonProgress { what } }));
+        }
+        Ok(Proposal::Tree { tree: round.tree, limitations })
+    }
+
+    /// One batch of machine-applicable suggestions.
+    fn suggestions(&mut self, action: &StepAction, round: &mut Round) -> Result<(), Error> {
+        let (all, outside) = collect(wanted(&round.diagnosis, action), &self.state.request.scope)?;
+        round.outside = outside;
+        let mut fresh = Vec::new();
+        for suggestion in all {
+            if !round.rejected.contains(&self.key(&suggestion, &round.tree)) {
+                fresh.push(suggestion);
+            }
+        }
+        let batch = together(&fresh);
+        if !batch.is_empty() {
+            self.house.audience.doing(format!("applying {} suggestions", batch.len()));
+            self.try_batch(action, round, &batch)?;
+        }
+        Ok(())
+    }
+
+    /// Applies a batch, or what of it does not make the build worse.
+    fn try_batch(&mut self, action: &StepAction, round: &mut Round, batch: &[Suggestion]) -> Result<(), Error> {
+        if let Some((tree, diagnosis)) = self.try_edits(action, round, &merged(batch))? {
+            (round.tree, round.diagnosis) = (tree, diagnosis);
+            return Ok(());
+        }
+        if self.is_out_of_time() {
+            return Ok(());
+        }
+        match batch {
+            [] => {}
+            [culprit] => {
+                let key = self.key(culprit, &round.tree);
+                round.rejected.insert(key);
+            }
+            _ => {
+                // Halves are positions in the same text: only the first can be applied as it is, the second half comes
+                // back as fresh suggestions in the next round.
+                let (first, second) = batch.split_at(batch.len() / 2);
+                let before = round.tree.clone();
+                self.try_batch(action, round, first)?;
+                if round.tree == before {
+                    self.try_batch(action, round, second)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The tree after the edits with what is wrong in it; `None` when it is worse than before.
+    fn try_edits(
+        &mut self,
+        action: &StepAction,
+        round: &Round,
+        edits: &EditSet,
+    ) -> Result<Option<(TreeId, Diagnosis)>, Error> {
+        let tree = match self.store.apply(&round.tree, edits) {
+            Ok(tree) => tree,
+            Err(worktree::ApplyError::Store(error)) => return Err(error.into()),
+            // A suggestion whose ranges do not fit the text is one that cannot be applied.
+            Err(_) => return Ok(None),
+        };
+        let diagnosis = self.diagnose(&tree, action)?;
+        let worse = diagnosis.unusable.is_some() || is_worse(&round.diagnosis, &diagnosis, edits);
+        Ok((!worse).then_some((tree, diagnosis)))
+    }
+
+    /// For errors without a suggestion: the compiler's own quick fixes, one error at a time, best first.
+    fn quick_fixes(&mut self, action: &StepAction, round: &mut Round) -> Result<(), Error> {
+        let Some(base) = self.state.base.clone() else { return Ok(()) };
+        let mut tries = 0;
+        let mut generation = Generation(1);
+        let mut hopeless: BTreeSet<(Option<String>, String)> = BTreeSet::new();
+        while tries < TRIES && !self.is_out_of_time() {
+            let open = wanted(&round.diagnosis, action)
+                .find(|it| it.path.is_some() && !hopeless.contains(&identity(it)))
+                .cloned();
+            let Some((diagnostic, path)) = open.and_then(|it| it.path.clone().map(|path| (it, path))) else { break };
+            let compiler = self.compiler(&base, Generation(1))?;
+            generation = Generation(generation.0 + 1);
+            compiler.push(change_between(&self.store, &base, &round.tree, generation)?);
+            let problem = Problem {
+                path,
+                start: diagnostic.bytes.start as usize,
+                end: diagnostic.bytes.end as usize,
+                code: diagnostic.code.clone(),
+                message: diagnostic.message.clone(),
+            };
+            let candidates = match compiler.quick_fixes(generation, &problem) {
+                Answer::Known { value, .. } => value,
+                Answer::Unknown { .. } => Vec::new(),
+            };
+            let mut mended = false;
+            for edits in candidates {
+                if !self.state.request.scope.outside(edits.paths())?.is_empty() {
+                    round.outside += 1;
+                    continue;
+                }
+                tries += 1;
+                let errors = round.diagnosis.errors();
+                if let Some((tree, diagnosis)) = self.try_edits(action, round, &edits)?
+                    && diagnosis.errors() < errors
+                {
+                    (round.tree, round.diagnosis) = (tree, diagnosis);
+                    mended = true;
+                    break;
+                }
+                if tries >= TRIES || self.is_out_of_time() {
+                    break;
+                }
+            }
+            if !mended {
+                hopeless.insert(identity(&diagnostic));
+            }
+        }
+        Ok(())
+    }
+
+    fn key(&self, suggestion: &Suggestion, tree: &TreeId) -> Digest {
+        suggestion.key(|path| self.store.read(tree, path).ok().flatten().map(|bytes| bytes.to_vec()))
+    }
+
+    fn is_out_of_time(&self) -> bool {
+        self.remaining().is_zero() || self.house.cancel.is_cancelled()
+    }
+}
+
+fn wanted<'a>(diagnosis: &'a Diagnosis, action: &'a StepAction) -> impl Iterator<Item = &'a Diagnostic> {
+    diagnosis.diagnostics.iter().filter(move |diagnostic| is_wanted(action, diagnostic))
+}
+
+fn identity(diagnostic: &Diagnostic) -> (Option<String>, String) {
+    (diagnostic.code.clone(), format!("{:?} {}", diagnostic.path, diagnostic.message))
+}
+
+/// Worse is: an error that was not there before, in a file that the edits touch, or more errors than before where there
+/// were none. Mending one error may uncover others elsewhere, which is no fault of the edit.
+fn is_worse(before: &Diagnosis, after: &Diagnosis, edits: &EditSet) -> bool {
+    let known: BTreeSet<_> = before.diagnostics.iter().filter(|it| it.level == Level::Error).map(identity).collect();
+    let touched: BTreeSet<_> = edits.paths().collect();
+    let mut fresh = after.diagnostics.iter().filter(|it| it.level == Level::Error && !known.contains(&identity(it)));
+    let had_errors = !known.is_empty();
+    fresh.any(|it| !had_errors || it.path.as_ref().is_none_or(|path| touched.contains(path)))
+}
+
+fn clean(action: &StepAction) -> &'static str {
+    match action {
+        StepAction::FixWarnings => "the compiler has no warning",
+        StepAction::FixClippy { lints } if lints.is_empty() => "clippy has nothing to say",
+        StepAction::FixClippy { .. } => "clippy does not show these lints",
+        _ => "the project builds",
+    }
+}
+
+fn remain(action: &StepAction, left: usize) -> String {
+    let what = match action {
+        StepAction::FixErrors => "error",
+        StepAction::FixClippy { .. } => "lint",
+        _ => "warning",
+    };
+    if left == 1 { format!("1 {what} remains") } else { format!("{left} {what}s remain") }
+}

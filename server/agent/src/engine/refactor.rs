@@ -1,0 +1,140 @@
+//! The compiler engine, where the compiler works the whole change out by itself: rename, replace, assist.
+
+use std::sync::Arc;
+
+use task::port::{Answer, Compiler, GateReport, Generation, Refactored, Refactoring, Symbol};
+use task::{Conclusion, EditSet, Event, Limitation, Question, StepAction, StopReason, TreeId, TreePath};
+
+use super::Proposal;
+use crate::site::change_between;
+use crate::{Error, walk::Walk};
+
+/// The generation of the base text; the proposal is the next one.
+const BASE: Generation = Generation(1);
+
+impl Walk<'_> {
+    pub(super) fn refactor(&mut self, action: &StepAction) -> Result<Proposal, Error> {
+        let Some(base) = self.state.base.clone() else { return Ok(Proposal::stuck("there is no base")) };
+        let refactoring = match refactoring(action) {
+            Ok(refactoring) => refactoring,
+            Err(why) => return Ok(Proposal::stuck(why)),
+        };
+        self.house.audience.doing("asking the compiler");
+        let compiler = self.compiler(&base, BASE)?;
+        let (refactored, missing) = match compiler.refactor(BASE, &refactoring) {
+            Answer::Known { value, missing } => (value, missing),
+            Answer::Unknown { reason } => return Ok(Proposal::End(Conclusion::Infrastructure { reason })),
+        };
+        let (edits, mut limitations) = match refactored {
+            Refactored::Edits { edits, limitations } => (edits, limitations),
+            Refactored::Ambiguous { candidates } => return Ok(Proposal::End(ambiguous(action, &candidates))),
+            Refactored::NotFound { nearest } => return Ok(Proposal::End(not_found(action, nearest))),
+            Refactored::Refused { reason } => return Ok(Proposal::stuck(reason)),
+        };
+        limitations.extend(missing.into_iter().map(Limitation::general));
+        if edits.is_empty() {
+            return Ok(Proposal::nothing_to_do("the compiler finds nothing to change"));
+        }
+        if let Some(stop) = self.out_of_scope(&edits)? {
+            return Ok(stop);
+        }
+        let tree = self.store.apply(&base, &edits)?;
+        limitations.extend(self.gate(&*compiler, &base, &tree, Generation(BASE.0 + 1))?);
+        Ok(Proposal::Tree { tree, limitations })
+    }
+
+    /// Pushes the text of a tree and judges it against the base, before any command runs. What the gate finds is a
+    /// limitation and not a verdict: cargo stays the judge.
+    fn gate(
+        &mut self,
+        compiler: &dyn Compiler,
+        base: &TreeId,
+        tree: &TreeId,
+        generation: Generation,
+    ) -> Result<Vec<Limitation>, Error> {
+        let change = change_between(&self.store, base, tree, generation)?;
+        let edited: Vec<TreePath> = change.files.iter().map(|(path, _)| path.clone()).collect();
+        compiler.push(change);
+        let (verdict, problems, limitations) = match compiler.gate(generation, &edited) {
+            GateReport::Clean { .. } => ("clean", Vec::new(), Vec::new()),
+            GateReport::Errors { problems, .. } => {
+                let lines =
+                    problems.iter().map(|it| format!("{}:{}: {} {}", it.path, it.line, it.code, it.message)).collect();
+                let limits = problems
+                    .into_iter()
+                    .map(|it| Limitation::at(it.path, Some(it.line), format!("the gate: {}", it.message)));
+                ("errors", lines, limits.collect())
+            }
+            GateReport::Unknown { reason } => {
+                ("unknown", vec![reason.clone()], vec![Limitation::general(format!("the gate: {reason}"))])
+            }
+        };
+        if let Some(attempt) = self.state.attempts.last().map(|attempt| attempt.id) {
+            self.record(Event::Gated { attempt, tree: tree.clone(), verdict: verdict.to_owned(), problems })?;
+        }
+        Ok(limitations)
+    }
+
+    /// A refactoring is whole or nothing: one that would leave the permitted files is not begun.
+    fn out_of_scope(&self, edits: &EditSet) -> Result<Option<Proposal>, Error> {
+        let outside = self.state.request.scope.outside(edits.paths())?;
+        let Some(first) = outside.first() else { return Ok(None) };
+        let more = if outside.len() > 1 { format!(" and {} more", outside.len() - 1) } else { String::new() };
+        let what = format!("the change would have to edit {first}{more}, outside the permitted paths (`--paths`)");
+        Ok(Some(Proposal::End(Conclusion::Stopped { reason: StopReason::OutOfScope { what } })))
+    }
+
+    /// The compiler, loaded with the base text.
+    pub(super) fn compiler(&mut self, base: &TreeId, generation: Generation) -> Result<Arc<dyn Compiler>, Error> {
+        let store = Arc::clone(&self.store);
+        let compilers = Arc::clone(&self.house.compilers);
+        self.site_on(base)?.compiler(&*compilers, &store, base, generation)
+    }
+}
+
+fn refactoring(action: &StepAction) -> Result<Refactoring, String> {
+    Ok(match action {
+        StepAction::Rename { symbol, new_name } => {
+            Refactoring::Rename { symbol: symbol.clone(), new_name: new_name.clone() }
+        }
+        StepAction::Replace { pattern, template } => {
+            Refactoring::Replace { pattern: pattern.clone(), template: template.clone() }
+        }
+        StepAction::Assist { id, path, line, column } => {
+            let path = path.trim_start_matches("./").parse::<TreePath>().map_err(|error| error.to_string())?;
+            Refactoring::Assist { id: id.clone(), path, line: *line, column: *column }
+        }
+        _ => return Err("this step is not a refactoring".into()),
+    })
+}
+
+/// The request again, for each thing that its name may mean.
+fn ambiguous(action: &StepAction, candidates: &[Symbol]) -> Conclusion {
+    let again = |symbol: &Symbol| match action {
+        StepAction::Rename { new_name, .. } => format!("rename `{}` to `{new_name}`", symbol.name),
+        _ => symbol.name.clone(),
+    };
+    let places = candidates.iter().map(|symbol| {
+        let kind = format!("{:?}", symbol.kind).to_lowercase();
+        format!("{} ({kind} at {}:{})", again(symbol), symbol.definition.path, symbol.definition.line)
+    });
+    let text = match action {
+        StepAction::Rename { symbol, .. } => format!("`{symbol}` may mean {} things; which one?", candidates.len()),
+        _ => format!("the name may mean {} things; which one?", candidates.len()),
+    };
+    Conclusion::NeedsAnswer { question: Question { text, options: places.collect() } }
+}
+
+fn not_found(action: &StepAction, nearest: Vec<String>) -> Conclusion {
+    let (text, options) = match action {
+        StepAction::Rename { symbol, new_name } => (
+            format!("there is no `{symbol}` in this project; which symbol did you mean?"),
+            nearest.into_iter().map(|name| format!("rename `{name}` to `{new_name}`")).collect(),
+        ),
+        StepAction::Assist { id, .. } => {
+            (format!("the compiler offers no `{id}` at this place; which one did you mean?"), nearest)
+        }
+        _ => ("nothing in this project has that name; what did you mean?".to_owned(), nearest),
+    };
+    Conclusion::NeedsAnswer { question: Question { text, options } }
+}

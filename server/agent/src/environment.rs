@@ -1,0 +1,84 @@
+//! The environment of a check: what its result depends on besides the tree, with the lock file where a tree has none.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use task::{Digest, Mode, TreeId, TreePath, Verdict};
+use worktree::{Provisioned, Store};
+
+use crate::proving::TreeFiles;
+use crate::{Error, walk::Walk};
+
+/// Why a check cannot run: which word describes it, and a sentence.
+pub(crate) type Missing = (Verdict, String);
+
+impl Walk<'_> {
+    /// The digest for checks of one Cargo workspace of a tree. The tree is not projected for it, unless it has no lock.
+    pub(crate) fn environment(
+        &mut self,
+        tree: &TreeId,
+        root: &Option<TreePath>,
+    ) -> Result<Result<Digest, Missing>, Error> {
+        let store = Arc::clone(&self.store);
+        let cancel = self.house.cancel.clone();
+        let files = TreeFiles { store: &store, tree };
+        if let Err(missing) = self.lock(&store, tree, root)? {
+            return Ok(Err(missing));
+        }
+        let site = self.site_for(tree)?;
+        let Ok(runner) = site.runner.clone() else { return Ok(Err(unavailable(site.runner.as_ref().err()))) };
+        let provisioned = match site.provision(tree) {
+            Some(provision) => worktree::provisioned(&store, provision)?,
+            None => Vec::new(),
+        };
+        let provisioned: Vec<(TreePath, Digest)> =
+            provisioned.into_iter().map(|Provisioned { path, digest, .. }| (path, digest)).collect();
+        let environment = runner.environment(&files, root, &provisioned, &site.slot.shadow(), &cancel);
+        Ok(environment.map(|it| it.digest).map_err(|error| (error.verdict, error.reason)))
+    }
+
+    /// A tree without a lock file gets one, generated in the jail from its manifests and provisioned beside it.
+    fn lock(&mut self, store: &Store, tree: &TreeId, root: &Option<TreePath>) -> Result<Result<(), Missing>, Error> {
+        let Some(inputs) = checks::lock_inputs(&TreeFiles { store, tree }, root) else { return Ok(Ok(())) };
+        let name = TreePath::new(&b"Cargo.lock"[..]).map_err(|error| Error::Sentence(error.to_string()))?;
+        let path = root.as_ref().map_or(name.clone(), |root| root.join(&name));
+        let cancel = self.house.cancel.clone();
+        let remaining = self.command_time();
+        let site = self.site_for(tree)?;
+        if let Some(provision) = site.provision(tree)
+            && store.entry(provision, &path)?.is_some()
+        {
+            return Ok(Ok(()));
+        }
+        let key = Digest::of([inputs.as_str().as_bytes(), path.as_bytes()]);
+        let bytes = match site.locks.get(&key) {
+            Some(bytes) => bytes.clone(),
+            None => {
+                let Ok(runner) = site.runner.clone() else { return Ok(Err(unavailable(site.runner.as_ref().err()))) };
+                site.project(store, tree)?;
+                match runner.generate_lock(&site.slot.shadow(), root, remaining, &cancel) {
+                    Ok(bytes) => bytes,
+                    Err(error) => return Ok(Err((error.verdict, error.reason))),
+                }
+            }
+        };
+        site.locks.insert(key, bytes.clone());
+        let changes = [(path, Some((bytes.into(), Mode::File)))].into();
+        let provision = match site.provision(tree) {
+            Some(provision) => store.edit(provision, &changes)?,
+            None => store.edit(&store.tree(&BTreeMap::new())?, &changes)?,
+        };
+        site.provide(tree, provision);
+        Ok(Ok(()))
+    }
+
+    /// The longest that one command may take now.
+    pub(crate) fn command_time(&self) -> Duration {
+        self.remaining().min(Duration::from_millis(self.state.request.limits.check_timeout_ms))
+    }
+}
+
+fn unavailable(reason: Option<&String>) -> Missing {
+    (Verdict::Unavailable, reason.cloned().unwrap_or_else(|| "there is nothing to run it with".to_owned()))
+}

@@ -1,0 +1,117 @@
+//! From a task's journal and trees to its report. Reads only: a task can be shown while another process works on it.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use task::port::Journal;
+use task::{Author, Digest, Engine, Event, Record, State, TaskId, TreeId};
+use worktree::{Authors, Store, Workspace};
+
+use crate::Error;
+use crate::report::{Evidence, Report, Timing};
+use crate::walk::{Walk, fold};
+
+/// The report of any task, about its own tree or a selection from it.
+///
+/// # Errors
+/// When there is no such task or its trees are gone.
+pub fn report(journal: &dyn Journal, state_folder: &Path, id: &TaskId, tree: Option<&TreeId>) -> Result<Report, Error> {
+    let records = journal.records(id)?;
+    let state = fold(id, &records)?;
+    let workspace = Workspace::open(Path::new(&state.request.workspace), state_folder)?;
+    let store = Store::open(&workspace)?;
+    about(journal, &store, &records, &state, tree)
+}
+
+impl Walk<'_> {
+    /// The report of this task as it stands.
+    ///
+    /// # Errors
+    /// When the journal or the store cannot be read.
+    pub fn report(&self, tree: Option<&TreeId>) -> Result<Report, Error> {
+        let records = self.house.journal.records(self.id())?;
+        about(&*self.house.journal, &self.store, &records, &self.state, tree)
+    }
+}
+
+fn about(
+    journal: &dyn Journal,
+    store: &Store,
+    records: &[Record],
+    state: &State,
+    tree: Option<&TreeId>,
+) -> Result<Report, Error> {
+    let tree = tree.or(state.tree.as_ref());
+    let rebased = tree.and_then(|tree| state.rebases.iter().rev().find(|rebase| rebase.tree == *tree));
+    let base = rebased.map(|rebase| &rebase.onto).or(state.base.as_ref());
+    let (diff, unified) = match (base, tree) {
+        (Some(base), Some(tree)) => {
+            let diff = worktree::compare(store, base, tree, &Authors::all(author(state)))?;
+            (Some(diff), String::from_utf8_lossy(&worktree::unified(store, base, tree)?).into_owned())
+        }
+        _ => (None, String::new()),
+    };
+    let mut receipts = Vec::new();
+    for key in receipt_keys(records) {
+        receipts.extend(journal.receipt(&key)?);
+    }
+    let concluded = records.iter().rev().find(|record| matches!(record.event, Ok(Event::Concluded { .. })));
+    let completed = concluded.map(|record| record.at);
+    Ok(Report::new(state, Evidence { diff, unified, receipts, timings: timings(records), completed }))
+}
+
+/// Who wrote the change of a task that has a single author.
+pub(crate) fn author(state: &State) -> Author {
+    match state.request.engine {
+        Engine::Compiler => Author::Compiler,
+        Engine::Patch => Author::External,
+    }
+}
+
+/// Every receipt the task speaks of, each once, in the order of the events.
+fn receipt_keys(records: &[Record]) -> Vec<Digest> {
+    let mut seen = BTreeSet::new();
+    let events = records.iter().filter_map(|record| record.event.as_ref().ok());
+    let keys = events.flat_map(|event| match event {
+        Event::Baselined { receipts }
+        | Event::Checked { receipts, .. }
+        | Event::Rechecked { receipts, .. }
+        | Event::Rebased { receipts, .. } => receipts.clone(),
+        _ => Vec::new(),
+    });
+    keys.filter(|key| seen.insert(key.clone())).collect()
+}
+
+/// The time until each fact was there, counted to the station it closes.
+fn timings(records: &[Record]) -> Vec<Timing> {
+    let mut timings: Vec<Timing> = Vec::new();
+    for pair in records.windows(2) {
+        let (before, after) = (&pair[0], &pair[1]);
+        let Ok(event) = &after.event else { continue };
+        if before.epoch != after.epoch {
+            continue;
+        }
+        let station = match event {
+            Event::Requested { .. } | Event::Admitted { .. } | Event::Resumed { .. } => "admit",
+            Event::Snapshotted { .. } => "freeze",
+            Event::ShadowReady { .. } => "shadow",
+            Event::Baselined { .. } => "baseline",
+            Event::PlanProposed { .. } | Event::PlanApproved { .. } | Event::QuestionAsked { .. } => "plan",
+            Event::AttemptStarted { .. } | Event::Checkpointed { .. } => "propose",
+            Event::Gated { .. } => "gate",
+            Event::Checked { .. } | Event::Rechecked { .. } | Event::Rebased { .. } | Event::AttemptEnded { .. } => {
+                "check"
+            }
+            Event::DiffReady { .. } | Event::Concluded { .. } | Event::Closed {} => "compare",
+            Event::PublicationPrepared { .. } | Event::PublicationRequested { .. } | Event::Published { .. } => {
+                "publish"
+            }
+        };
+        let ms = after.at.0.saturating_sub(before.at.0);
+        match timings.iter_mut().find(|timing| timing.station == station) {
+            Some(timing) => timing.ms += ms,
+            None => timings.push(Timing { station: station.to_owned(), ms }),
+        }
+    }
+    timings
+}

@@ -1,0 +1,173 @@
+//! What the compiler engine understands: a small grammar, and a refusal that says all of it.
+
+use task::StepAction;
+
+/// The whole grammar, as shown to people.
+pub const FORMS: &[(&str, &str)] = &[
+    (
+        "rename SYMBOL to NEW",
+        "functions, types, fields, variants, modules with their files; doc links and doc tests included",
+    ),
+    ("fix warnings", "what rustc can mend by itself, to a fixpoint"),
+    ("fix clippy [LINT...]", "the same for clippy, all lints or the named ones"),
+    ("fix errors", "rustc's own suggestions, and imports, match arms, fields, trait items, unresolved names"),
+    ("replace PATTERN ==>> TEMPLATE", "typed structural search and replace, with $placeholders"),
+    ("assist ID at PATH:LINE:COLUMN", "one code action of the compiler"),
+];
+
+/// A text that is not a task for the compiler engine.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum GrammarError {
+    #[error("`{text}` is not a task that the compiler engine can take")]
+    FreeForm { text: String },
+    #[error("`{form}`: {what}")]
+    Malformed { form: &'static str, what: String },
+}
+
+/// Reads a task text. Symbols, patterns and templates may stand in backticks.
+///
+/// # Errors
+/// [`GrammarError::FreeForm`] when no form begins like this, [`GrammarError::Malformed`] when one does and the rest
+/// does not fit it.
+pub fn parse(text: &str) -> Result<StepAction, GrammarError> {
+    let text = text.trim();
+    let (verb, rest) = word(text);
+    let free_form = || GrammarError::FreeForm { text: task::printable(&text.chars().take(72).collect::<String>()) };
+    match verb.to_ascii_lowercase().as_str() {
+        "rename" => rename(rest).ok_or_else(|| malformed(0, "say which symbol, then `to`, then its new name")),
+        "fix" => fix(rest).ok_or_else(free_form)?,
+        "replace" => replace(rest),
+        "assist" => assist(rest),
+        _ => Err(free_form()),
+    }
+}
+
+fn malformed(form: usize, what: impl Into<String>) -> GrammarError {
+    GrammarError::Malformed { form: FORMS[form].0, what: what.into() }
+}
+
+/// The first word and what follows it.
+fn word(text: &str) -> (&str, &str) {
+    text.split_once(char::is_whitespace).map_or((text, ""), |(word, rest)| (word, rest.trim()))
+}
+
+/// A term without the backticks around it.
+fn bare(text: &str) -> String {
+    let text = text.trim();
+    text.strip_prefix('`').and_then(|text| text.strip_suffix('`')).unwrap_or(text).trim().to_owned()
+}
+
+fn rename(rest: &str) -> Option<StepAction> {
+    // The last ` to ` divides: a symbol path has no spaces, but someone may write "rename the method x to y".
+    let (symbol, new_name) = rest.rsplit_once(" to ")?;
+    let (symbol, new_name) = (bare(symbol), bare(new_name));
+    let one_word = |text: &str| !text.is_empty() && !text.contains(char::is_whitespace);
+    (one_word(&symbol) && one_word(&new_name)).then_some(StepAction::Rename { symbol, new_name })
+}
+
+fn fix(rest: &str) -> Option<Result<StepAction, GrammarError>> {
+    let (what, lints) = word(rest);
+    let action = match what.to_ascii_lowercase().as_str() {
+        "warnings" if lints.is_empty() => StepAction::FixWarnings,
+        "errors" if lints.is_empty() => StepAction::FixErrors,
+        "clippy" => {
+            let names = lints.split(|c: char| c.is_whitespace() || c == ',').filter(|name| !name.is_empty());
+            let lints: Vec<String> = names
+                .map(|name| bare(name))
+                .map(|name| name.trim_start_matches("clippy::").replace('-', "_"))
+                .collect();
+            let is_lint = |name: &String| {
+                name.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_' || byte.is_ascii_digit())
+            };
+            if let Some(odd) = lints.iter().find(|name| !is_lint(name)) {
+                return Some(Err(malformed(2, format!("`{}` is not a lint name", task::printable(odd)))));
+            }
+            StepAction::FixClippy { lints }
+        }
+        _ => return None,
+    };
+    Some(Ok(action))
+}
+
+fn replace(rest: &str) -> Result<StepAction, GrammarError> {
+    let Some((pattern, template)) = rest.split_once("==>>") else {
+        return Err(malformed(4, "put `==>>` between the pattern and the template"));
+    };
+    let (pattern, template) = (bare(pattern), bare(template));
+    if pattern.is_empty() {
+        return Err(malformed(4, "the pattern is empty"));
+    }
+    Ok(StepAction::Replace { pattern, template })
+}
+
+fn assist(rest: &str) -> Result<StepAction, GrammarError> {
+    let place = |what: &str| malformed(5, format!("{what}; a place is PATH:LINE:COLUMN, counted from 1"));
+    let (id, rest) = word(rest);
+    let rest = rest.strip_prefix("at ").ok_or_else(|| place("`at` is missing after the id"))?;
+    let at = bare(rest);
+    let mut parts = at.rsplitn(3, ':');
+    let mut number = || parts.next().and_then(|part| part.parse::<u32>().ok()).filter(|&number| number > 0);
+    let (column, line) = (number(), number());
+    match (parts.next(), line, column) {
+        (Some(path), Some(line), Some(column)) if !path.is_empty() => {
+            Ok(StepAction::Assist { id: bare(id), path: path.to_owned(), line, column })
+        }
+        _ => Err(place("the place cannot be read")),
+    }
+}
+
+/// The task in a form that [`parse`] reads back to the same action.
+pub fn write(action: &StepAction) -> String {
+    match action {
+        StepAction::Rename { symbol, new_name } => format!("rename `{symbol}` to `{new_name}`"),
+        StepAction::FixWarnings => "fix warnings".into(),
+        StepAction::FixClippy { lints } if lints.is_empty() => "fix clippy".into(),
+        StepAction::FixClippy { lints } => format!("fix clippy {}", lints.join(" ")),
+        StepAction::FixErrors => "fix errors".into(),
+        StepAction::Replace { pattern, template } => format!("replace {pattern} ==>> {template}"),
+        StepAction::Assist { id, path, line, column } => format!("assist {id} at {path}:{line}:{column}"),
+        StepAction::Prove => "prove the change".into(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_form_is_read_with_and_without_backticks() {
+        for (text, canonical) in [
+            ("rename VersionReq::matches to accepts", "rename `VersionReq::matches` to `accepts`"),
+            ("  Rename `a::b` to `c` ", "rename `a::b` to `c`"),
+            ("fix warnings", "fix warnings"),
+            ("fix clippy", "fix clippy"),
+            ("fix clippy clippy::needless-return, `redundant_clone`", "fix clippy needless_return redundant_clone"),
+            ("FIX errors", "fix errors"),
+            ("replace foo($a, $b) ==>> $a.foo($b)", "replace foo($a, $b) ==>> $a.foo($b)"),
+            ("replace `foo($a)` ==>> `bar($a)`", "replace foo($a) ==>> bar($a)"),
+            ("assist extract_variable at src/a:b.rs:3:14", "assist extract_variable at src/a:b.rs:3:14"),
+        ] {
+            let action = parse(text).unwrap();
+            assert_eq!(write(&action), canonical);
+            assert_eq!(parse(&canonical).unwrap(), action);
+        }
+    }
+
+    #[test]
+    fn free_text_is_told_from_a_form_that_is_not_finished() {
+        for free in ["add pagination to /users", "fix the login page", "", "fix warnings in src"] {
+            assert!(matches!(parse(free), Err(GrammarError::FreeForm { .. })), "{free}");
+        }
+        for broken in [
+            "rename a",
+            "rename a to",
+            "replace x",
+            "replace ==>> y",
+            "assist x",
+            "assist x at y:1",
+            "assist x at y:0:1",
+        ] {
+            assert!(matches!(parse(broken), Err(GrammarError::Malformed { .. })), "{broken}");
+        }
+    }
+}

@@ -1,0 +1,34 @@
+//! [`House`]: what every task of a process shares.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use sandbox::{CancelToken, Sandbox};
+use task::port::{Compiler, Journal};
+
+use crate::progress::Audience;
+use crate::site::Place;
+
+/// The rooms with effects, and who listens.
+pub struct House {
+    pub journal: Arc<dyn Journal>,
+    /// Our state folder.
+    pub state: PathBuf,
+    /// The jail, or why there is none together with the remedy.
+    pub sandbox: Result<Sandbox, String>,
+    pub compilers: Arc<dyn Compilers>,
+    pub audience: Audience,
+    /// Ends whatever runs.
+    pub cancel: CancelToken,
+}
+
+/// Where compilers come from: `semantics` in the product. There is always one; the absent one says why it knows nothing.
+pub trait Compilers: Send + Sync {
+    fn open(&self, place: &Place) -> Arc<dyn Compiler>;
+}
+
+impl std::fmt::Debug for House {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("House").field("state", &self.state).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,269 @@
+//! Stations 5 and 11: the checks of a tree run, at base and at the candidate, and the receipts are judged.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use std::time::Instant;
+
+use checks::{Case, Diagnostic, Evidence, Files, Guard, Level, Moment, Order, Ran, Wanted, Watch};
+use task::{Check, CheckId, CheckKind, Digest, Event, Judgement, Receipt, StepAction, TreeId, TreePath, Verdict};
+use worktree::{Slot, Store};
+
+use crate::progress::{Audience, Progress, Side};
+use crate::{Error, renames, walk::Walk};
+
+/// What compiler and linter say about a tree.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Diagnosis {
+    pub diagnostics: Vec<Diagnostic>,
+    /// Why nothing can be said.
+    pub unusable: Option<String>,
+}
+
+impl Diagnosis {
+    pub fn errors(&self) -> usize {
+        self.diagnostics.iter().filter(|it| it.level == Level::Error).count()
+    }
+}
+
+/// A tree of the store as the checks see it.
+pub(crate) struct TreeFiles<'a> {
+    pub store: &'a Store,
+    pub tree: &'a TreeId,
+}
+
+impl Files for TreeFiles<'_> {
+    fn list(&self) -> Vec<TreePath> {
+        self.store.entries(self.tree).map(|entries| entries.keys().cloned().collect()).unwrap_or_default()
+    }
+
+    fn read(&self, path: &TreePath) -> Option<Vec<u8>> {
+        self.store.read(self.tree, path).ok().flatten().map(|bytes| bytes.to_vec())
+    }
+}
+
+/// The slot as the guard of its shadow.
+struct Shadow<'a> {
+    slot: &'a mut Slot,
+    store: &'a Store,
+}
+
+impl Guard for Shadow<'_> {
+    fn verify(&mut self, moment: Moment) -> Result<(), String> {
+        let changed = match moment {
+            Moment::Before => self.slot.restore(self.store).map(|_| Vec::new()),
+            Moment::After => self.slot.verify(),
+        };
+        match changed.map_err(|error| Error::from(error).chain())?.as_slice() {
+            [] => Ok(()),
+            [only] => Err(format!("{only} was changed while the check ran")),
+            [first, rest @ ..] => {
+                Err(format!("{first} and {} more files were changed while the check ran", rest.len()))
+            }
+        }
+    }
+}
+
+/// What came of one check on one tree.
+enum Found {
+    Receipt(Box<Receipt>),
+    Missing(Verdict, String),
+}
+
+impl Walk<'_> {
+    /// Runs the checks that a change needs on both trees, as far as no receipt says it already, and judges.
+    pub(crate) fn prove(&mut self, base: &TreeId, tree: &TreeId) -> Result<(Vec<Digest>, Judgement), Error> {
+        let store = Arc::clone(&self.store);
+        let files = worktree::published_files(&store, base, tree)?;
+        let (mut changed, mut removed) = (BTreeSet::new(), BTreeSet::new());
+        for file in files {
+            if file.after.is_some() {
+                changed.insert(file.path)
+            } else {
+                removed.insert(file.path)
+            };
+        }
+        let touched: Vec<&TreePath> = changed.union(&removed).collect();
+        let wanted = Wanted { lints: self.is_about_lints() };
+        let plan = checks::find(&TreeFiles { store: &store, tree }, wanted).checks_for(touched.iter().copied());
+        let before = checks::find(&TreeFiles { store: &store, tree: base }, wanted).checks_for(touched.iter().copied());
+        let gone = before.checks.into_iter().filter(|check| !plan.checks.iter().any(|it| it.id == check.id));
+        let mut cases: Vec<Case> = plan.checks.iter().map(|check| case(check.clone(), None)).collect();
+        cases.extend(
+            gone.map(|check| case(check, Some((Verdict::NotRun, "what it judges is gone from this tree".to_owned())))),
+        );
+        for case in &mut cases {
+            if let Some(reason) = plan.unavailable.get(&case.check.id) {
+                case.missing = Some((Verdict::Unavailable, reason.clone()));
+            }
+        }
+        if let Err(reason) = self.house.sandbox.clone() {
+            for case in &mut cases {
+                case.missing.get_or_insert((Verdict::Unavailable, reason.clone()));
+            }
+        }
+        self.baseline(base, &mut cases)?;
+        let mut keys = Vec::new();
+        for case in cases.iter_mut().filter(|case| case.missing.is_none()) {
+            match self.check(&case.check, tree, Side::Candidate, case.base.as_ref())? {
+                Found::Receipt(receipt) => {
+                    keys.push(receipt.key());
+                    case.candidate = Some(*receipt);
+                }
+                Found::Missing(verdict, reason) => case.missing = Some((verdict, reason)),
+            }
+        }
+        let renames = renames::of(self.state.plan.as_ref(), &cases);
+        let nothing = plan.nothing.as_deref();
+        let packages = &plan.packages;
+        let evidence = Evidence {
+            tree,
+            base,
+            cases: &cases,
+            changed: &changed,
+            removed: &removed,
+            packages,
+            renames: &renames,
+            nothing,
+        };
+        Ok((keys, checks::judge(&evidence)))
+    }
+
+    /// The base's receipts for these checks; the first time they become an event.
+    fn baseline(&mut self, base: &TreeId, cases: &mut [Case]) -> Result<(), Error> {
+        let mut keys = Vec::new();
+        for case in cases.iter_mut().filter(|case| case.missing.is_none()) {
+            match self.check(&case.check, base, Side::Base, None)? {
+                Found::Receipt(receipt) => {
+                    keys.push(receipt.key());
+                    case.base = Some(*receipt);
+                }
+                Found::Missing(verdict, reason) => case.missing = Some((verdict, format!("at base: {reason}"))),
+            }
+        }
+        if self.state.baseline.is_none() && self.state.base.as_ref() == Some(base) {
+            self.record(Event::Baselined { receipts: keys })?;
+        }
+        Ok(())
+    }
+
+    /// One check on one tree: the receipt that is there already, or a run.
+    fn check(&mut self, check: &Check, tree: &TreeId, side: Side, base: Option<&Receipt>) -> Result<Found, Error> {
+        if self.house.cancel.is_cancelled() {
+            return Err(Error::Sentence("the task was cancelled".into()));
+        }
+        let environment = match self.environment(tree, &check.root)? {
+            Ok(environment) => environment,
+            Err((verdict, reason)) => return Ok(Found::Missing(verdict, reason)),
+        };
+        let audience = self.house.audience.clone();
+        let ended = |verdict, cached, duration_ms| {
+            let (check, tree) = (check.id.clone(), tree.clone());
+            audience.tell(Progress::CheckEnded { check, side, tree, verdict, cached, duration_ms });
+        };
+        if let Some(known) = self.house.journal.receipt(&Receipt::key_of(tree, check, &environment))?
+            && known.verdict.is_conclusive()
+        {
+            ended(known.verdict, true, known.duration_ms);
+            return Ok(Found::Receipt(Box::new(known)));
+        }
+        self.house.audience.tell(Progress::CheckStarted { check: check.id.clone(), side });
+        let started = Instant::now();
+        let ran = self.run_check(check, tree, &environment, base, true)?;
+        ended(ran.verdict, false, u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX));
+        for (_, bytes) in &ran.output {
+            self.house.journal.put_artifact(bytes)?;
+        }
+        match ran.receipt {
+            Some(receipt) => {
+                self.house.journal.put_receipt(&receipt)?;
+                Ok(Found::Receipt(Box::new(receipt)))
+            }
+            None => Ok(Found::Missing(ran.verdict, ran.reason.unwrap_or_else(|| "nothing says why".into()))),
+        }
+    }
+
+    fn run_check(
+        &mut self,
+        check: &Check,
+        tree: &TreeId,
+        environment: &Digest,
+        base: Option<&Receipt>,
+        proof: bool,
+    ) -> Result<Ran, Error> {
+        let store = Arc::clone(&self.store);
+        let remaining = self.command_time();
+        let watch = Watch {
+            cancel: self.house.cancel.clone(),
+            progress: progress(self.house.audience.clone(), check.id.clone()),
+        };
+        let site = self.site_on(tree)?;
+        let runner = site.runner.as_ref().map_err(|reason| Error::Sentence(reason.clone()))?.clone();
+        let (shadow, build) = (site.slot.shadow(), if proof { site.slot.proof() } else { site.slot.work() });
+        let files = TreeFiles { store: &store, tree };
+        let order =
+            Order { check, tree, files: &files, shadow: &shadow, build: &build, proof, environment, base, remaining };
+        Ok(runner.run(&order, &watch, &mut Shadow { slot: &mut site.slot, store: &store }))
+    }
+
+    /// What compiler or linter say about a tree, from the warm build folder and without a receipt.
+    pub(crate) fn diagnose(&mut self, tree: &TreeId, action: &StepAction) -> Result<Diagnosis, Error> {
+        let store = Arc::clone(&self.store);
+        let lints = matches!(action, StepAction::FixClippy { .. });
+        let plan = checks::find(&TreeFiles { store: &store, tree }, Wanted { lints }).all();
+        let kind = if lints { CheckKind::Lint } else { CheckKind::Build };
+        let mut diagnosis = Diagnosis::default();
+        let unusable = |reason: String| Ok(Diagnosis { diagnostics: Vec::new(), unusable: Some(reason) });
+        if let Some(nothing) = plan.nothing {
+            return unusable(nothing);
+        }
+        for check in plan.checks.iter().filter(|check| check.kind == kind) {
+            if let Some(reason) = plan.unavailable.get(&check.id) {
+                return unusable(format!("{}: {reason}", check.id));
+            }
+            let environment = match self.environment(tree, &check.root)? {
+                Ok(environment) => environment,
+                Err((_, reason)) => return unusable(format!("{}: {reason}", check.id)),
+            };
+            let ran = self.run_check(check, tree, &environment, None, false)?;
+            if self.house.cancel.is_cancelled() {
+                return Err(Error::Sentence("the task was cancelled".into()));
+            }
+            if !ran.verdict.is_conclusive() {
+                let why = ran.reason.unwrap_or_else(|| ran.verdict.word().to_owned());
+                return unusable(format!("{}: {why}", check.id));
+            }
+            for diagnostic in ran.diagnostics {
+                let known = diagnosis.diagnostics.iter().any(|it| is_same(it, &diagnostic));
+                if !known {
+                    diagnosis.diagnostics.push(diagnostic);
+                }
+            }
+        }
+        Ok(diagnosis)
+    }
+
+    fn is_about_lints(&self) -> bool {
+        let steps = self.state.plan.iter().flat_map(|plan| &plan.steps);
+        steps.into_iter().any(|step| matches!(step.action, StepAction::FixClippy { .. }))
+    }
+}
+
+fn case(check: Check, missing: Option<(Verdict, String)>) -> Case {
+    Case { check, base: None, candidate: None, missing }
+}
+
+/// Default and all features show most diagnostics both.
+fn is_same(one: &Diagnostic, other: &Diagnostic) -> bool {
+    one.path == other.path && one.bytes == other.bytes && one.code == other.code && one.message == other.message
+}
+
+fn progress(audience: Audience, check: CheckId) -> Arc<dyn Fn(checks::Progress) + Send + Sync> {
+    Arc::new(move |news| {
+        let (text, done, total) = match news {
+            checks::Progress::Compiled { done, all, unit } => (format!("compiled {unit}"), done, all),
+            checks::Progress::Tested { done, all, test } => (format!("tested {test}"), done, all),
+            checks::Progress::Doing(what) => (what, 0, 0),
+        };
+        audience.tell(Progress::CheckAdvanced { check: check.clone(), text, done: done.into(), total: total.into() });
+    })
+}

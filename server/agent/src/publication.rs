@@ -1,0 +1,180 @@
+//! Stations 15 to 17: an approved tree goes into the developer's files. Prepared, requested, verified: what a publisher
+//! claims is a hint, what is read back is the end.
+
+use task::port::Publisher;
+use task::{Event, PublicationEnd, PublishedFile, Scope, TreeId, TreePath};
+use worktree::{FreezeOptions, Rebased};
+
+use crate::{Error, walk::Walk};
+
+/// The developer's yes. It names the bytes.
+#[derive(Debug, Clone)]
+pub struct Approval {
+    pub tree: TreeId,
+    /// Also when the tree is not verified.
+    pub unverified: bool,
+    /// Globs of files that act by themselves and may be written.
+    pub consent: Vec<String>,
+}
+
+/// What came of an approval.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Applied {
+    /// The publisher was asked, and this is what was read back.
+    Ended(PublicationEnd),
+    /// The files already are what the tree says.
+    AlreadyThere,
+    /// The workspace moved on. The change was brought onto it: another tree, checked, to be approved anew.
+    Moved { tree: TreeId, verified: bool },
+    /// Nothing was asked of the publisher, and why.
+    Refused { reason: String },
+}
+
+impl Walk<'_> {
+    /// Publishes an approved tree.
+    ///
+    /// # Errors
+    /// When the journal, the store or the workspace cannot be worked with.
+    pub fn apply(&mut self, approval: &Approval, publisher: &dyn Publisher) -> Result<Applied, Error> {
+        let refused = |reason: String| Ok(Applied::Refused { reason });
+        if let Some(end) = self.finish_open(publisher)? {
+            return Ok(Applied::Ended(end));
+        }
+        let Some(expected) = self.base_of(&approval.tree) else {
+            return refused(format!(
+                "task {} has no tree {}; `understudy tasks show` names those it has",
+                self.id(),
+                approval.tree
+            ));
+        };
+        if !self.state.is_verified(&approval.tree) && !approval.unverified {
+            return refused(format!("tree {} is not verified; `--unverified` writes it all the same", approval.tree));
+        }
+        let current = self.current_tree()?;
+        if current == approval.tree {
+            return Ok(Applied::AlreadyThere);
+        }
+        if current != expected {
+            return self.rebase(&expected, &approval.tree, &current);
+        }
+        let files = worktree::published_files(&self.store, &expected, &approval.tree)?;
+        if let Some(reason) = missing_consent(&files, &approval.consent)? {
+            return refused(reason);
+        }
+        self.publish(&expected, &approval.tree, None, files, publisher).map(Applied::Ended)
+    }
+
+    /// Takes the last publication back; nothing is written where the text has moved on since.
+    ///
+    /// # Errors
+    /// When the journal, the store or the workspace cannot be worked with.
+    pub fn undo(&mut self, publisher: &dyn Publisher) -> Result<Applied, Error> {
+        self.finish_open(publisher)?;
+        let undone: Vec<u32> =
+            self.publications_that_ended(&PublicationEnd::Applied).filter_map(|it| it.undoes).collect();
+        let last = self
+            .publications_that_ended(&PublicationEnd::Applied)
+            .filter(|publication| publication.undoes.is_none() && !undone.contains(&publication.number))
+            .last()
+            .cloned();
+        let Some(last) = last else {
+            return Ok(Applied::Refused {
+                reason: format!("task {} has written nothing that could be taken back", self.id()),
+            });
+        };
+        let swapped = last
+            .files
+            .into_iter()
+            .map(|file| PublishedFile { before: file.after, after: file.before, ..file })
+            .collect();
+        self.publish(&last.tree, &last.base, Some(last.number), swapped, publisher).map(Applied::Ended)
+    }
+
+    fn publications_that_ended<'s>(&'s self, end: &'s PublicationEnd) -> impl Iterator<Item = &'s task::Publication> {
+        self.state.publications.iter().filter(move |publication| publication.end.as_ref() == Some(end))
+    }
+
+    /// A publication whose process died in the middle is finished first: files already written count as done.
+    fn finish_open(&mut self, publisher: &dyn Publisher) -> Result<Option<PublicationEnd>, Error> {
+        let Some(open) = self.state.open_publication().cloned() else { return Ok(None) };
+        let end = self.ask(&open.files, publisher)?;
+        self.record(Event::Published { publication: open.number, end: end.clone() })?;
+        Ok(Some(end))
+    }
+
+    fn publish(
+        &mut self,
+        base: &TreeId,
+        tree: &TreeId,
+        undoes: Option<u32>,
+        files: Vec<PublishedFile>,
+        publisher: &dyn Publisher,
+    ) -> Result<PublicationEnd, Error> {
+        let publication = u32::try_from(self.state.publications.len()).unwrap_or(u32::MAX).saturating_add(1);
+        let (base, tree) = (base.clone(), tree.clone());
+        self.record(Event::PublicationPrepared { publication, base, tree, undoes, files: files.clone() })?;
+        self.record(Event::PublicationRequested { publication })?;
+        let end = self.ask(&files, publisher)?;
+        self.record(Event::Published { publication, end: end.clone() })?;
+        Ok(end)
+    }
+
+    /// Another process may take the task over at any moment; the fence is asked before each file.
+    fn ask(&self, files: &[PublishedFile], publisher: &dyn Publisher) -> Result<PublicationEnd, Error> {
+        let fence = || self.house.journal.fence(&self.lease).is_ok();
+        Ok(publisher.publish(files, &fence)?)
+    }
+
+    /// Brings the change onto the files as they are now and judges what comes of it.
+    fn rebase(&mut self, expected: &TreeId, tree: &TreeId, current: &TreeId) -> Result<Applied, Error> {
+        let rebased = match worktree::rebase(&self.store, expected, tree, current)? {
+            Rebased::Tree(rebased) => rebased,
+            Rebased::Diverged { paths } => return Ok(Applied::Ended(PublicationEnd::Diverged { paths })),
+        };
+        if rebased == *current {
+            return Ok(Applied::AlreadyThere);
+        }
+        self.house.audience.doing("the files moved on: checking the change on what is there now");
+        self.store.keep(self.id(), current)?;
+        self.store.keep(self.id(), &rebased)?;
+        let (receipts, judgement) = self.prove(current, &rebased)?;
+        self.site = None;
+        let verified = judgement.verified;
+        let (onto, from) = (current.clone(), tree.clone());
+        self.record(Event::Rebased { onto, from, tree: rebased.clone(), receipts, judgement: Box::new(judgement) })?;
+        Ok(Applied::Moved { tree: rebased, verified })
+    }
+
+    /// What the workspace has to show for this tree to be written as it is; `None` for a tree that is not the task's.
+    fn base_of(&self, tree: &TreeId) -> Option<TreeId> {
+        if let Some(rebase) = self.state.rebases.iter().rev().find(|rebase| rebase.tree == *tree) {
+            return Some(rebase.onto.clone());
+        }
+        let own = self.state.tree.as_ref() == Some(tree)
+            || self.state.selections.iter().any(|(selected, _)| selected == tree);
+        if own { self.expected().cloned() } else { None }
+    }
+
+    fn current_tree(&self) -> Result<TreeId, Error> {
+        let options = FreezeOptions { allow: self.state.request.allowed_files.clone() };
+        Ok(worktree::freeze(&self.workspace, &self.store, &[], &options)?.base)
+    }
+}
+
+/// Files that act by themselves are never part of "all of it".
+fn missing_consent(files: &[PublishedFile], consent: &[String]) -> Result<Option<String>, Error> {
+    let given = Scope::new(consent.to_vec())?;
+    let needing = |file: &&PublishedFile| task::Risk::of_path(&file.path).iter().any(|risk| risk.needs_consent());
+    let needing: Vec<&TreePath> = files.iter().filter(needing).map(|file| &file.path).collect();
+    let missing = if consent.is_empty() { needing } else { given.outside(needing)? };
+    Ok(missing.first().map(|first| {
+        let risks = task::Risk::of_path(first);
+        let why = risks.iter().find(|risk| risk.needs_consent()).map_or("acts by itself", |risk| risk.sentence());
+        let more = if missing.len() > 1 {
+            format!(", and {} more files need theirs", missing.len() - 1)
+        } else {
+            String::new()
+        };
+        format!("{first} {why}; writing it needs its own consent: `--consent {first}`{more}")
+    }))
+}

@@ -1,0 +1,219 @@
+//! [`Site`]: the leased slot of a task with what works in it: cargo's checks, and the compiler.
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use checks::{Runner, Tools};
+use sandbox::{CancelToken, CargoHome, CargoView, Finished, Jailed, RustHome, Sandbox, Toolchain, rust_toolchain};
+use task::port::{Absent, Change, Compiler, Generation};
+use task::{Digest, Event, Limits, Mode, SandboxLevel, TreeId, TreePath};
+use worktree::{Slot, Store};
+
+use crate::house::House;
+use crate::{Error, walk::Walk};
+
+/// Files above this size are not source text that a compiler or a search needs.
+const LARGEST_TEXT: usize = 4 << 20;
+
+/// Where a compiler works and with what. Paths are the same inside the jail as outside.
+#[derive(Debug, Clone)]
+pub struct Place {
+    pub sandbox: Sandbox,
+    pub toolchain: Toolchain,
+    /// The private cargo home of the slot, and what a jail has to mount to fill it.
+    pub cargo_home: PathBuf,
+    pub cargo: CargoView,
+    /// The projection of the base.
+    pub shadow: PathBuf,
+    /// The warm build folder.
+    pub work: PathBuf,
+}
+
+/// A slot in use.
+pub(crate) struct Site {
+    pub slot: Slot,
+    /// Jail, toolchain and cargo home, or why there are none.
+    pub place: Result<Place, String>,
+    /// Runs checks, or why nothing can.
+    pub runner: Result<Arc<Runner>, String>,
+    /// What every tree of the task gets beside it.
+    common: Option<TreeId>,
+    /// What some trees get instead: the common files and a generated lock.
+    provisions: BTreeMap<TreeId, TreeId>,
+    /// Generated lock files, by the manifests they follow from.
+    pub locks: BTreeMap<Digest, Vec<u8>>,
+    compiler: Option<(TreeId, Arc<dyn Compiler>)>,
+    shown: Option<TreeId>,
+}
+
+impl Site {
+    /// Makes the shadow show a tree.
+    pub fn project(&mut self, store: &Store, tree: &TreeId) -> Result<(), Error> {
+        if self.shown.as_ref() != Some(tree) {
+            self.shown = None;
+            let provision = self.provision(tree).cloned();
+            self.slot.project(store, tree, provision.as_ref())?;
+            self.shown = Some(tree.clone());
+        }
+        Ok(())
+    }
+
+    /// The files that stand beside a tree in its projection.
+    pub fn provision(&self, tree: &TreeId) -> Option<&TreeId> {
+        self.provisions.get(tree).or(self.common.as_ref())
+    }
+
+    /// Gives a tree other files beside it; it is projected anew when it is next asked for.
+    pub fn provide(&mut self, tree: &TreeId, provision: TreeId) {
+        self.provisions.insert(tree.clone(), provision);
+        self.shown = None;
+    }
+
+    /// The compiler with the text of a base; loaded once for each base.
+    pub fn compiler(
+        &mut self,
+        compilers: &dyn crate::Compilers,
+        store: &Store,
+        base: &TreeId,
+        generation: Generation,
+    ) -> Result<Arc<dyn Compiler>, Error> {
+        if let Some((loaded, compiler)) = &self.compiler
+            && loaded == base
+        {
+            return Ok(Arc::clone(compiler));
+        }
+        let compiler: Arc<dyn Compiler> = match &self.place {
+            Ok(place) => compilers.open(place),
+            Err(reason) => Arc::new(Absent { reason: reason.clone() }),
+        };
+        compiler.push(text_of(store, base, generation)?);
+        self.compiler = Some((base.clone(), Arc::clone(&compiler)));
+        Ok(compiler)
+    }
+}
+
+impl Walk<'_> {
+    /// The site, its shadow showing this tree.
+    pub(crate) fn site_on(&mut self, tree: &TreeId) -> Result<&mut Site, Error> {
+        let store = Arc::clone(&self.store);
+        let site = self.site_for(tree)?;
+        site.project(&store, tree)?;
+        Ok(site)
+    }
+
+    /// The site, whatever its shadow shows. A slot is leased when the task has none, with the toolchain that this tree
+    /// asks for.
+    pub(crate) fn site_for(&mut self, tree: &TreeId) -> Result<&mut Site, Error> {
+        if self.site.is_none() {
+            let slot = Slot::lease(&self.workspace)?;
+            let place = place(self.house, &self.store, tree, &slot, &self.workspace);
+            let common = self.store.kept_provision(self.id())?;
+            let number = slot.number();
+            let runner =
+                place.as_ref().map_err(Clone::clone).map(|place| Arc::new(runner(place, &self.state.request.limits)));
+            self.site = Some(Site {
+                slot,
+                place,
+                runner,
+                common,
+                provisions: BTreeMap::new(),
+                locks: BTreeMap::new(),
+                compiler: None,
+                shown: None,
+            });
+            self.record(Event::ShadowReady { slot: number })?;
+        }
+        self.site.as_mut().ok_or_else(|| Error::Sentence("no slot could be leased".into()))
+    }
+}
+
+/// What runs in a slot, for the toolchain that the tree asks for.
+pub(crate) fn place(
+    house: &House,
+    store: &Store,
+    tree: &TreeId,
+    slot: &Slot,
+    workspace: &worktree::Workspace,
+) -> Result<Place, String> {
+    let sandbox = house.sandbox.clone()?;
+    let read = |name: &str| {
+        let path: TreePath = name.parse().ok()?;
+        store.read(tree, &path).ok().flatten()
+    };
+    // rustup looks for the old name first.
+    let pinned = read("rust-toolchain").or_else(|| read("rust-toolchain.toml"));
+    let toolchain =
+        rust_toolchain(&RustHome::from_env(), workspace.top(), pinned.as_deref()).map_err(|error| error.to_string())?;
+    let cargo_home = slot.sources();
+    let cargo = CargoHome::from_env().provision(&cargo_home).map_err(|error| error.to_string())?;
+    Ok(Place { sandbox, toolchain, cargo_home, cargo, shadow: slot.shadow(), work: slot.work() })
+}
+
+/// The sandbox with the request's limits on each process.
+struct Capped {
+    sandbox: Sandbox,
+    data_bytes: Option<u64>,
+}
+
+impl checks::Jail for Capped {
+    fn run(&self, mut command: Jailed, cancel: &CancelToken) -> Finished {
+        if let Some(bytes) = self.data_bytes {
+            command.limits.data_bytes = command.limits.data_bytes.min(bytes);
+        }
+        self.sandbox.run(command, cancel)
+    }
+}
+
+fn runner(place: &Place, limits: &Limits) -> Runner {
+    let jail = Capped { sandbox: place.sandbox.clone(), data_bytes: limits.check_memory_bytes };
+    let mut mounts = place.toolchain.mounts();
+    mounts.extend(place.cargo.mounts.iter().cloned());
+    let mut env: BTreeMap<OsString, OsString> = place.cargo.env.iter().cloned().collect();
+    env.insert("PATH".into(), place.toolchain.path_variable());
+    let level = if is_root() { SandboxLevel::BubblewrapWithoutProcessCap } else { SandboxLevel::Bubblewrap };
+    let tools = Tools {
+        cargo: place.toolchain.cargo.clone(),
+        rustc: place.toolchain.rustc.clone(),
+        mounts,
+        env,
+        configuration: place.cargo.config.clone().into_bytes(),
+        level,
+    };
+    Runner::new(Arc::new(jail), tools)
+}
+
+/// The kernel does not count the processes of root.
+fn is_root() -> bool {
+    use std::os::unix::fs::MetadataExt as _;
+    std::fs::metadata("/proc/self").is_ok_and(|ourselves| ourselves.uid() == 0)
+}
+
+/// Every text of a tree.
+fn text_of(store: &Store, tree: &TreeId, generation: Generation) -> Result<Change, Error> {
+    let mut files = Vec::new();
+    for (path, entry) in store.entries(tree)?.iter() {
+        if matches!(entry.mode, Mode::File | Mode::Executable) {
+            let bytes = store.blob(entry.blob)?;
+            if bytes.len() <= LARGEST_TEXT && !bytes.contains(&0) {
+                files.push((path.clone(), Some(bytes)));
+            }
+        }
+    }
+    Ok(Change { generation, files })
+}
+
+/// The texts in which one tree differs from another.
+pub(crate) fn change_between(
+    store: &Store,
+    from: &TreeId,
+    to: &TreeId,
+    generation: Generation,
+) -> Result<Change, Error> {
+    let mut files = Vec::new();
+    for file in worktree::published_files(store, from, to)? {
+        files.push((file.path.clone(), store.read(to, &file.path)?));
+    }
+    Ok(Change { generation, files })
+}

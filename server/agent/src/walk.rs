@@ -1,0 +1,240 @@
+//! The walk of a task from its request to a diff, station by station.
+//!
+//! What is done next follows from the folded events alone, so a task whose process died goes on in another one exactly
+//! where its journal says. A fact is in the journal before anything that rests on it happens.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use task::port::{JournalError, Lease};
+use task::{Conclusion, Engine, Event, Record, Request, State, Station, StopReason, TaskId, Tool};
+use worktree::{Store, Workspace};
+
+use crate::cancel::CancelWatch;
+use crate::freeze::Freezing;
+use crate::house::House;
+use crate::site::Site;
+use crate::{Error, Progress, plan};
+
+/// A task that this process owns.
+pub struct Walk<'h> {
+    pub(crate) house: &'h House,
+    pub(crate) lease: Lease,
+    pub(crate) state: State,
+    pub(crate) workspace: Workspace,
+    pub(crate) store: Arc<Store>,
+    /// The slot with what runs in it, leased when first needed.
+    pub(crate) site: Option<Site>,
+    deadline: Instant,
+}
+
+impl<'h> Walk<'h> {
+    /// Begins a task; `Err` of the inner result names the task that was begun before under the same request id.
+    ///
+    /// # Errors
+    /// When the journal or the workspace cannot be worked with.
+    pub fn begin(house: &'h House, request: Request) -> Result<Result<Self, TaskId>, Error> {
+        let workspace = Workspace::open(std::path::Path::new(&request.workspace), &house.state)?;
+        let store = Arc::new(Store::open(&workspace)?);
+        let (id, lease) = house.journal.begin(&request)?;
+        let Some(lease) = lease else { return Ok(Err(id)) };
+        let deadline = Instant::now() + Duration::from_millis(request.limits.timeout_ms);
+        let state = State::new(request);
+        Ok(Ok(Self { house, lease, state, workspace, store, site: None, deadline }))
+    }
+
+    /// Takes over a task whose process ended or is stopped, to walk on.
+    ///
+    /// # Errors
+    /// When there is no such task, another process works on it, or its history cannot be read.
+    pub fn resume(house: &'h House, id: &TaskId) -> Result<Self, Error> {
+        let mut walk = Self::take(house, id)?;
+        if walk.state.conclusion.is_none() {
+            let left = walk.state.request.limits.timeout_ms.saturating_sub(active_ms(&house.journal.records(id)?));
+            walk.deadline = Instant::now() + Duration::from_millis(left);
+            walk.record(Event::Resumed { process: std::process::id() })?;
+        }
+        Ok(walk)
+    }
+
+    /// Takes a task that nobody works on, for one more act: a selection, a publication, a cancellation. The act has
+    /// the whole time limit of the task for itself.
+    ///
+    /// # Errors
+    /// As [`Walk::resume`].
+    pub fn take(house: &'h House, id: &TaskId) -> Result<Self, Error> {
+        let lease = house.journal.acquire(id)?;
+        let records = house.journal.records(id)?;
+        let state = fold(id, &records)?;
+        let workspace = Workspace::open(std::path::Path::new(&state.request.workspace), &house.state)?;
+        let store = Arc::new(Store::open(&workspace)?);
+        let deadline = Instant::now() + Duration::from_millis(state.request.limits.timeout_ms);
+        Ok(Self { house, lease, state, workspace, store, site: None, deadline })
+    }
+
+    /// Gives the task back after an act.
+    ///
+    /// # Errors
+    /// When the journal cannot be written.
+    pub fn give_back(mut self) -> Result<(), Error> {
+        self.site = None;
+        Ok(self.house.journal.release(&self.lease)?)
+    }
+
+    /// Ends a task that nobody works on.
+    ///
+    /// # Errors
+    /// When the journal cannot be written.
+    pub fn cancel(mut self) -> Result<(), Error> {
+        if self.state.conclusion.is_none() {
+            self.hand_over()?;
+            self.record(Event::Concluded { conclusion: Conclusion::Cancelled })?;
+        }
+        self.give_back()
+    }
+
+    pub fn id(&self) -> &TaskId {
+        &self.lease.task
+    }
+
+    pub fn state(&self) -> &State {
+        &self.state
+    }
+
+    /// Walks until the task has ended.
+    ///
+    /// # Errors
+    /// Only when the end cannot be written down any more: the journal is gone, or another process took over.
+    pub fn run(&mut self) -> Result<Conclusion, Error> {
+        let _watch = CancelWatch::new(&self.house.journal, &self.lease, &self.house.cancel);
+        let conclusion = loop {
+            if let Some(conclusion) = &self.state.conclusion {
+                break conclusion.clone();
+            }
+            let ended = match self.step() {
+                Ok(ended) => ended,
+                Err(Error::Journal(error)) => return Err(error.into()),
+                Err(_) if self.house.cancel.is_cancelled() => Some(Conclusion::Cancelled),
+                Err(error) => Some(Conclusion::Infrastructure { reason: error.chain() }),
+            };
+            if let Some(conclusion) = ended {
+                self.hand_over()?;
+                self.record(Event::Concluded { conclusion })?;
+            }
+        };
+        self.site = None;
+        self.house.journal.release(&self.lease)?;
+        Ok(conclusion)
+    }
+
+    /// One station further, or the end.
+    fn step(&mut self) -> Result<Option<Conclusion>, Error> {
+        if self.house.cancel.is_cancelled() {
+            return Ok(Some(Conclusion::Cancelled));
+        }
+        if self.remaining().is_zero() {
+            let limit_ms = self.state.request.limits.timeout_ms;
+            return Ok(Some(Conclusion::Stopped { reason: StopReason::Time { limit_ms } }));
+        }
+        match self.state.station {
+            Station::Requested => self.admit(),
+            Station::Admitted => match self.freeze()? {
+                Freezing::Frozen => Ok(None),
+                Freezing::Stopped(reason) => Ok(Some(Conclusion::Stopped { reason })),
+            },
+            Station::Frozen => {
+                let plan = plan::plan(&self.state.request)?;
+                self.record(Event::PlanProposed { plan })?;
+                Ok(None)
+            }
+            // A deterministic plan holds nothing that the request did not say: asking was the approval.
+            Station::Planned => {
+                let version = self.state.plan.as_ref().map_or(1, |plan| plan.version);
+                self.record(Event::PlanApproved { version })?;
+                Ok(None)
+            }
+            Station::Approved | Station::Attempting => self.attempt(),
+            Station::DiffReady | Station::Concluded | Station::Closed => {
+                Ok(Some(self.state.conclusion.clone().unwrap_or_else(|| self.judged())))
+            }
+        }
+    }
+
+    /// Station 2: whether the request can be taken here at all.
+    fn admit(&mut self) -> Result<Option<Conclusion>, Error> {
+        let mut notes = Vec::new();
+        let request = &self.state.request;
+        if request.engine == Engine::Compiler {
+            if !request.tools.contains(&Tool::Edit) {
+                let what = "the request permits no edits (`--tools` leaves `edit` out)".to_owned();
+                return Ok(Some(Conclusion::Stopped { reason: StopReason::OutOfScope { what } }));
+            }
+            if let Err(reason) = &self.house.sandbox {
+                return Ok(Some(Conclusion::Infrastructure { reason: reason.clone() }));
+            }
+        } else if let Err(reason) = &self.house.sandbox {
+            notes.push(format!("checks are unavailable: {reason}"));
+        }
+        self.record(Event::Admitted { notes })?;
+        Ok(None)
+    }
+
+    /// Whatever ended the task, the tree it reached becomes the diff.
+    fn hand_over(&mut self) -> Result<(), Error> {
+        if self.state.tree.is_some() {
+            return Ok(());
+        }
+        let reached =
+            self.state.attempts.last().map(|attempt| attempt.tree.clone()).or_else(|| self.state.candidate.clone());
+        if let Some(tree) = reached {
+            self.record(Event::DiffReady { tree, limitations: Vec::new() })?;
+        }
+        Ok(())
+    }
+
+    /// What the judgement of the diff's tree means for the task.
+    pub(crate) fn judged(&self) -> Conclusion {
+        let judgement = self.state.tree.as_ref().and_then(|tree| self.state.judgement(tree));
+        match judgement {
+            Some(judgement) if judgement.verified => Conclusion::Verified,
+            Some(judgement) => Conclusion::NotVerified { reasons: judgement.reasons.clone() },
+            None => Conclusion::NotVerified { reasons: vec!["no check judged this tree".into()] },
+        }
+    }
+
+    /// Writes a fact down, durably, then lets it count and tells who listens.
+    pub(crate) fn record(&mut self, event: Event) -> Result<(), JournalError> {
+        self.house.journal.append(&self.lease, &event)?;
+        self.state.apply(&event);
+        self.house.audience.tell(Progress::Happened(event));
+        Ok(())
+    }
+
+    /// What is left of the task's active time.
+    pub(crate) fn remaining(&self) -> Duration {
+        self.deadline.saturating_duration_since(Instant::now())
+    }
+}
+
+impl std::fmt::Debug for Walk<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Walk").field("task", self.id()).field("station", &self.state.station).finish_non_exhaustive()
+    }
+}
+
+/// The state of a task from its journal.
+pub(crate) fn fold(id: &TaskId, records: &[Record]) -> Result<State, Error> {
+    let events = records.iter().filter_map(|record| record.event.as_ref().ok());
+    State::fold(events)
+        .ok_or_else(|| Error::Sentence(format!("the history of task {id} does not begin with its request")))
+}
+
+/// The time in which some process worked on the task: gaps between events of one owner. A clock that jumped back
+/// counts as no time.
+pub(crate) fn active_ms(records: &[Record]) -> u64 {
+    records
+        .windows(2)
+        .filter(|pair| pair[0].epoch == pair[1].epoch)
+        .map(|pair| pair[1].at.0.saturating_sub(pair[0].at.0))
+        .sum()
+}

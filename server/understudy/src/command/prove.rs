@@ -1,0 +1,53 @@
+//! `understudy prove`: a change that anyone made is judged against its base.
+
+use std::io::Read as _;
+
+use task::port::Journal as _;
+use task::{Candidate, Engine, ExitCode, Tool};
+
+use super::request::{Ask, carry_out, front, request};
+use crate::args::Prove;
+use crate::failure::Failure;
+use crate::wiring;
+
+/// A patch larger than this is not a change that someone reviews.
+const LARGEST_PATCH: u64 = 256 << 20;
+
+pub fn prove(args: &Prove) -> Result<ExitCode, Failure> {
+    let patch = args.patch.as_deref().map(read_patch).transpose()?;
+    let opened = wiring::open(front(&args.common))?;
+    let (candidate, description) = match (patch, &args.branch) {
+        (Some(bytes), _) => {
+            let artifact = opened.house.journal.put_artifact(&bytes)?;
+            (Candidate::Patch { artifact }, "prove a patch against the working tree".to_owned())
+        }
+        (None, Some(name)) => (Candidate::Branch { name: name.clone() }, format!("prove branch {name}")),
+        (None, None) => (Candidate::Worktree, "prove the working tree against HEAD".to_owned()),
+    };
+    let ask = Ask {
+        engine: Engine::Patch,
+        description,
+        candidate: Some(candidate),
+        tools: Tool::ALL.to_vec(),
+        base_revision: None,
+        budget_microdollars: None,
+    };
+    let request = request(&opened, &args.common, ask)?;
+    carry_out(&opened, &args.common, request)
+}
+
+fn read_patch(path: &std::path::Path) -> Result<Vec<u8>, Failure> {
+    let shown = task::printable(&path.to_string_lossy());
+    let failed = |error: std::io::Error| Failure::usage(format!("the patch {shown} cannot be read: {error}"));
+    let mut bytes = Vec::new();
+    let read = if path.as_os_str() == "-" {
+        std::io::stdin().lock().take(LARGEST_PATCH + 1).read_to_end(&mut bytes)
+    } else {
+        std::fs::File::open(path).and_then(|file| file.take(LARGEST_PATCH + 1).read_to_end(&mut bytes))
+    };
+    read.map_err(failed)?;
+    if bytes.len() as u64 > LARGEST_PATCH {
+        return Err(Failure::usage(format!("the patch {shown} is larger than {} MiB", LARGEST_PATCH >> 20)));
+    }
+    Ok(bytes)
+}

@@ -1,0 +1,145 @@
+//! From flags to a request, and from a request to its end.
+
+use std::path::Path;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use agent::{House, Walk};
+use task::{Candidate, Engine, ExitCode, Request, RequestId, Scope, Source, Tool, UnixMillis};
+
+use super::apply::ask_and_apply;
+use crate::args::Common;
+use crate::failure::Failure;
+use crate::render;
+use crate::wiring::{self, Front};
+
+/// What differs between `run` and `prove`.
+pub struct Ask {
+    pub engine: Engine,
+    pub description: String,
+    pub candidate: Option<Candidate>,
+    pub tools: Vec<Tool>,
+    pub base_revision: Option<String>,
+    pub budget_microdollars: Option<u64>,
+}
+
+/// The front that these flags ask for.
+pub fn front(common: &Common) -> Front {
+    if common.json { Front::Json } else { Front::Terminal }
+}
+
+/// Builds the request.
+pub fn request(front: &wiring::Opened, common: &Common, ask: Ask) -> Result<Request, Failure> {
+    let folder = folder(&common.repo.repo)?;
+    let settings = &front.settings;
+    let mut limits = settings.limits();
+    if let Some(attempts) = common.max_attempts {
+        limits.max_attempts = attempts;
+    }
+    if let Some(seconds) = common.timeout {
+        limits.timeout_ms = seconds.saturating_mul(1000);
+    }
+    limits.budget_microdollars = ask.budget_microdollars;
+    let request_id = common.request_id.as_ref().map(|id| id.parse::<RequestId>()).transpose()?;
+    let scope = Scope::new(common.paths.clone()).map_err(|error| Failure::usage(error.to_string()))?;
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    Ok(Request {
+        id: journal::fresh_id()?,
+        request_id,
+        source: Source::CommandLine,
+        source_url: None,
+        workspace: folder,
+        description: ask.description,
+        acceptance_criteria: common.acceptance_criteria.clone(),
+        scope,
+        tools: ask.tools,
+        allowed_files: settings.allow_files.iter().chain(&common.allow_file).cloned().collect(),
+        base_revision: ask.base_revision,
+        engine: ask.engine,
+        candidate: ask.candidate,
+        limits,
+        created: UnixMillis(u64::try_from(now.as_millis()).unwrap_or(u64::MAX)),
+    })
+}
+
+/// The folder that the user named, canonical, as text.
+pub fn folder(path: &Path) -> Result<String, Failure> {
+    let shown = task::printable(&path.to_string_lossy());
+    let canonical = path
+        .canonicalize()
+        .map_err(|error| Failure::usage(format!("{shown} is not a folder that can be opened: {error}")))?;
+    if !canonical.is_dir() {
+        return Err(Failure::usage(format!("{shown} is not a folder; `--repo` names the folder to work on")));
+    }
+    canonical
+        .into_os_string()
+        .into_string()
+        .map_err(|_| Failure::usage(format!("the path of {shown} is not UTF-8; move the folder")))
+}
+
+/// Walks a new task to its end and shows what came of it.
+pub fn carry_out(opened: &wiring::Opened, common: &Common, request: Request) -> Result<ExitCode, Failure> {
+    let house = &opened.house;
+    let title = request.title();
+    let mut walk = match Walk::begin(house, request)? {
+        Ok(walk) => walk,
+        Err(id) => {
+            if !common.json {
+                anstream::eprintln!("this request was made before: it is task {id}");
+            }
+            let report = agent::report(&*house.journal, &house.state, &id, None)?;
+            return show(&report, common.json);
+        }
+    };
+    if !common.json {
+        anstream::eprintln!("{} {}  {}", render::bold("task"), render::bold(walk.id()), title);
+    }
+    wiring::cancel_on_interrupt(&house.cancel);
+    let conclusion = walk.run()?;
+    let report = walk.report(None)?;
+    if !common.apply || common.json {
+        let code = show(&report, common.json)?;
+        return Ok(if common.apply && code == ExitCode::Done && !report.hunks.is_empty() {
+            ExitCode::NeedsAnswer
+        } else {
+            code
+        });
+    }
+    show(&report, false)?;
+    drop(walk);
+    ask_and_apply(house, &report, conclusion.exit_code())
+}
+
+/// Prints a report in the form that was asked for.
+pub fn show(report: &agent::Report, json: bool) -> Result<ExitCode, Failure> {
+    if json {
+        let text = serde_json::to_string(report).map_err(|error| Failure::infrastructure(error.to_string()))?;
+        println!("{text}");
+    } else {
+        render::print_report(report);
+    }
+    Ok(code_of(report.exit_code))
+}
+
+/// The exit code with this number.
+pub fn code_of(number: i32) -> ExitCode {
+    use ExitCode::{Cancelled, Done, FilesMoved, Infrastructure, NeedsAnswer, NotVerified, Stopped, Usage};
+    [Done, Usage, NotVerified, Stopped, Infrastructure, Cancelled, NeedsAnswer, FilesMoved]
+        .into_iter()
+        .find(|code| *code as i32 == number)
+        .unwrap_or(Infrastructure)
+}
+
+/// A house for reading and continuing tasks.
+pub fn opened(json: bool) -> Result<wiring::Opened, Failure> {
+    wiring::open(if json { Front::Json } else { Front::Terminal })
+}
+
+/// A task id as typed.
+pub fn task_id(text: &str) -> Result<task::TaskId, Failure> {
+    Ok(text.parse()?)
+}
+
+/// The house's journal, for reading.
+pub fn journal(house: &House) -> &dyn task::port::Journal {
+    &*house.journal
+}

@@ -1,0 +1,181 @@
+//! `understudy tasks`: list, show, continue, apply, undo, forget.
+
+use std::collections::BTreeSet;
+
+use agent::{Approval, Walk};
+use anstream::println;
+use serde::Serialize;
+use task::port::Journal as _;
+use task::{Event, ExitCode, HunkId, State, TaskId, TreeId};
+
+use super::apply;
+use super::request::{opened, show, task_id};
+use crate::args::Tasks;
+use crate::failure::Failure;
+use crate::render;
+use crate::wiring::{self, Opened};
+
+pub fn tasks(verb: Tasks) -> Result<ExitCode, Failure> {
+    match verb {
+        Tasks::List { json } => list(&opened(true)?, json),
+        Tasks::Show { id, json } => {
+            let opened = opened(true)?;
+            show(&agent::report(&*opened.house.journal, &opened.house.state, &task_id(&id)?, None)?, json)?;
+            Ok(ExitCode::Done)
+        }
+        Tasks::Diff { id, select, json } => diff(&opened(json)?, &task_id(&id)?, select, json),
+        Tasks::Resume { id, json } => resume(&opened(json)?, &task_id(&id)?, json),
+        Tasks::Cancel { id } => cancel(&opened(true)?, &task_id(&id)?),
+        Tasks::Apply { id, tree, select, unverified, consent, json } => {
+            let opened = opened(json)?;
+            let id = task_id(&id)?;
+            let tree = tree.map(|tree| tree.parse::<TreeId>()).transpose()?;
+            let tree = match (select, tree) {
+                (None, Some(tree)) => tree,
+                (None, None) => return Err(unnamed(&opened, &id)?),
+                (Some(hunks), named) => selected(&opened, &id, hunks, named)?,
+            };
+            apply::apply(&opened.house, &id, &Approval { tree, unverified, consent }, json)
+        }
+        Tasks::Undo { id, json } => apply::undo(&opened(json)?.house, &task_id(&id)?, json),
+        Tasks::Purge { id, ended } => purge(&opened(true)?, id.as_deref(), ended),
+    }
+}
+
+#[derive(Serialize)]
+struct Line {
+    id: TaskId,
+    status: String,
+    verdict: Option<String>,
+    workspace: String,
+    title: String,
+    /// The process that works on it.
+    owner: Option<u32>,
+}
+
+fn list(opened: &Opened, json: bool) -> Result<ExitCode, Failure> {
+    let journal = &opened.house.journal;
+    let mut lines = Vec::new();
+    for id in journal.tasks()? {
+        let records = journal.records(&id)?;
+        let Some(state) = State::fold(records.iter().filter_map(|record| record.event.as_ref().ok())) else { continue };
+        let owner = journal.owner(&id)?;
+        let status = match (&state.conclusion, owner) {
+            (Some(_), _) => state.station.word().to_owned(),
+            (None, Some(_)) => format!("running, {}", state.station.word()),
+            (None, None) => format!("interrupted, {}", state.station.word()),
+        };
+        lines.push(Line {
+            verdict: state.conclusion.as_ref().map(|conclusion| conclusion.word().to_owned()),
+            workspace: state.request.workspace.clone(),
+            title: state.request.title(),
+            id,
+            status,
+            owner,
+        });
+    }
+    if json {
+        println!("{}", serde_json::to_string(&lines).map_err(|error| Failure::infrastructure(error.to_string()))?);
+        return Ok(ExitCode::Done);
+    }
+    if lines.is_empty() {
+        println!("there are no tasks; `understudy run` and `understudy prove` start one");
+    }
+    for line in lines {
+        let word = line.verdict.unwrap_or(line.status);
+        println!(
+            "{}  {word:24}  {}  {}",
+            render::bold(&line.id),
+            line.title,
+            render::dim(task::printable(&line.workspace))
+        );
+    }
+    Ok(ExitCode::Done)
+}
+
+fn resume(opened: &Opened, id: &TaskId, json: bool) -> Result<ExitCode, Failure> {
+    let mut walk = Walk::resume(&opened.house, id)?;
+    wiring::cancel_on_interrupt(&opened.house.cancel);
+    walk.run()?;
+    show(&walk.report(None)?, json)
+}
+
+fn diff(opened: &Opened, id: &TaskId, select: Option<Vec<String>>, json: bool) -> Result<ExitCode, Failure> {
+    let tree = match select {
+        None => None,
+        Some(hunks) => Some(selected(opened, id, hunks, None)?),
+    };
+    show(&agent::report(&*opened.house.journal, &opened.house.state, id, tree.as_ref())?, json)
+}
+
+/// The tree of a selection, judged; with a named tree, the selection must be that tree.
+fn selected(opened: &Opened, id: &TaskId, hunks: Vec<String>, named: Option<TreeId>) -> Result<TreeId, Failure> {
+    let kept = hunks
+        .iter()
+        .filter(|hunk| !hunk.is_empty())
+        .map(|hunk| hunk.parse::<HunkId>())
+        .collect::<Result<BTreeSet<_>, _>>()?;
+    let mut walk = Walk::take(&opened.house, id)?;
+    wiring::cancel_on_interrupt(&opened.house.cancel);
+    let tree = walk.select(&kept)?;
+    walk.give_back()?;
+    match named {
+        Some(named) if named != tree => Err(Failure {
+            code: ExitCode::NeedsAnswer,
+            sentence: format!(
+                "this selection is tree {tree}, not the tree {named} that was approved; nothing was written"
+            ),
+        }),
+        None | Some(_) => Ok(tree),
+    }
+}
+
+/// Applying without a tree is no approval: say which tree it would be.
+fn unnamed(opened: &Opened, id: &TaskId) -> Result<Failure, Failure> {
+    let report = agent::report(&*opened.house.journal, &opened.house.state, id, None)?;
+    let sentence = match &report.tree {
+        Some(tree) => format!("naming the tree is the approval: `understudy tasks apply {id} --tree {tree}`"),
+        None => format!("task {id} has no diff to write"),
+    };
+    Ok(Failure { code: ExitCode::NeedsAnswer, sentence })
+}
+
+fn cancel(opened: &Opened, id: &TaskId) -> Result<ExitCode, Failure> {
+    let journal = &opened.house.journal;
+    if let Some(owner) = journal.owner(id)? {
+        journal.request_cancel(id)?;
+        println!("process {owner} was asked to end task {id}");
+        return Ok(ExitCode::Done);
+    }
+    let mut walk = Walk::take(&opened.house, id)?;
+    if walk.state().conclusion.is_some() {
+        println!("task {id} has ended already");
+    } else {
+        walk.cancel()?;
+        println!("task {id} is cancelled");
+    }
+    Ok(ExitCode::Done)
+}
+
+fn purge(opened: &Opened, id: Option<&str>, ended: bool) -> Result<ExitCode, Failure> {
+    let journal = &opened.house.journal;
+    let doomed = match (id, ended) {
+        (Some(id), _) => vec![task_id(id)?],
+        (None, true) => {
+            let mut doomed = Vec::new();
+            for id in journal.tasks()? {
+                let records = journal.records(&id)?;
+                if records.iter().any(|record| matches!(record.event, Ok(Event::Concluded { .. }))) {
+                    doomed.push(id);
+                }
+            }
+            doomed
+        }
+        (None, false) => return Err(Failure::usage("name a task, or `--ended` for all that have ended")),
+    };
+    for id in &doomed {
+        agent::forget(&opened.house, id)?;
+    }
+    println!("{} task{} forgotten", doomed.len(), if doomed.len() == 1 { "" } else { "s" });
+    Ok(ExitCode::Done)
+}

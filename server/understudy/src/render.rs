@@ -1,0 +1,10 @@
+//! What a person sees: a report as text. Everything that comes from a repository passes [`task::printable`].
+
+mod diff;
+mod live;
+mod report;
+mod style;
+
+pub use live::Live;
+pub use report::{print_error, print_report, print_verdict};
+pub use style::{bold, dim, doubtful, duration, good, heading, poor};

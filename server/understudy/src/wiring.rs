@@ -1,0 +1,56 @@
+//! Wires the rooms together into one house.
+
+use std::sync::Arc;
+
+use agent::House;
+use journal::Journal;
+use sandbox::{CancelToken, Sandbox};
+
+use crate::compilers::Worker;
+use crate::failure::Failure;
+use crate::render::Live;
+use crate::settings::Settings;
+
+/// How results are shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Front {
+    Terminal,
+    Json,
+}
+
+/// A house with the settings it was built from.
+pub struct Opened {
+    pub house: House,
+    pub settings: Settings,
+}
+
+/// Opens the journal and finds the jail. A machine without a jail still has a house: what needs one says why it cannot.
+pub fn open(front: Front) -> Result<Opened, Failure> {
+    let settings = Settings::load()?;
+    let state = settings.state_folder()?;
+    let journal = Arc::new(Journal::open(&state)?);
+    let state = state
+        .canonicalize()
+        .map_err(|error| Failure::infrastructure(format!("{} cannot be opened: {error}", state.display())))?;
+    let house = House {
+        journal,
+        state,
+        sandbox: Sandbox::open().map_err(|error| error.to_string()),
+        compilers: Arc::new(Worker),
+        audience: Live::audience(front == Front::Json),
+        cancel: CancelToken::new(),
+    };
+    Ok(Opened { house, settings })
+}
+
+/// Cancels the token when the developer presses Ctrl-C, once; a second time ends the process as usual.
+pub fn cancel_on_interrupt(cancel: &CancelToken) {
+    let cancel = cancel.clone();
+    // A handler that cannot be set leaves the usual behaviour: the process ends, and the task can be resumed.
+    let _ = ctrlc::set_handler(move || {
+        if cancel.is_cancelled() {
+            std::process::exit(task::ExitCode::Cancelled as i32);
+        }
+        cancel.cancel();
+    });
+}
