@@ -98,16 +98,15 @@ impl Cleaner<'_> {
     }
 
     fn move_up(&mut self, folder: &OwnedFd, inner: &CStr) -> Result<(), Errno> {
+        let mut opened = false;
         loop {
-            let fresh = CString::new(format!("{}", self.counter)).map_err(|_| Errno::INVAL)?;
-            self.counter += 1;
+            let fresh = CString::new(self.counter.to_string()).map_err(|_| Errno::INVAL)?;
             match rustix::fs::renameat_with(folder, inner, self.root, &*fresh, RenameFlags::NOREPLACE) {
-                Err(Errno::EXIST) => {}
-                // Moving a folder changes its `..`, for which the kernel asks that it can be written.
-                Err(Errno::ACCESS) => {
+                Err(Errno::EXIST) => self.counter += 1,
+                // Moving a folder changes its `..`, for which the kernel asks that the folder can be written.
+                Err(Errno::ACCESS) if !opened => {
                     drop(open_folder(folder, inner)?);
-                    rustix::fs::renameat(folder, inner, self.root, &*fresh)?;
-                    return Ok(());
+                    opened = true;
                 }
                 other => return other,
             }

@@ -112,7 +112,7 @@ impl Watch {
                         if let Some(outcome) = self.handle(&ready, &mut progress) {
                             deadline = self.kill(&mut progress, outcome);
                         } else if !was_released && progress.released.is_some() && progress.killed.is_none() {
-                            deadline = self.limits.wall.map_or_else(far_away, |wall| Instant::now() + wall);
+                            deadline = self.end_of_time();
                         }
                     }
                 }
@@ -140,6 +140,13 @@ impl Watch {
             outcome(&progress, &stderr, out_of_memory_kills() > kills_before)
         };
         Finished { outcome, stdout, stderr, duration, usage }
+    }
+
+    /// When the time limit ends the command; in a century where there is none, or none that a clock can show.
+    fn end_of_time(&self) -> Instant {
+        let now = Instant::now();
+        let wall = self.limits.wall.and_then(|wall| now.checked_add(wall));
+        wall.unwrap_or_else(|| now + Duration::from_secs(100 * 365 * 24 * 3600))
     }
 
     /// What happened next; nothing when the deadline passed.
@@ -342,10 +349,6 @@ fn out_of_memory_kills() -> u64 {
     let counters = std::fs::read_to_string("/proc/vmstat").unwrap_or_default();
     let line = counters.lines().find_map(|line| line.strip_prefix("oom_kill "));
     line.and_then(|count| count.trim().parse().ok()).unwrap_or(0)
-}
-
-fn far_away() -> Instant {
-    Instant::now() + Duration::from_secs(100 * 365 * 24 * 3600)
 }
 
 fn outcome(progress: &Progress, stderr: &Captured, memory_ran_out: bool) -> Outcome {

@@ -118,6 +118,9 @@ fn a_time_limit_ends_everything() {
     let sleep = unique_sleep();
     let script = format!("trap '' TERM INT HUP; (setsid sleep {sleep} &); echo started; sleep {sleep}");
     let mut jailed = place.script(&script);
+    let mut patient = place.script("true");
+    patient.limits.wall = Some(Duration::MAX);
+    assert!(sandbox().run(patient, &CancelToken::new()).outcome.success(), "the control");
     jailed.limits.wall = Some(Duration::from_millis(700));
     let finished = sandbox().run(jailed, &CancelToken::new());
     assert_eq!(finished.outcome, Outcome::Timeout);
