@@ -1,9 +1,15 @@
 //! Diagnostics of compiler and linter, with what an engine needs to apply their suggestions.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
+use std::path::Path;
 
+use serde::Deserialize;
 use task::TreePath;
+
+use crate::commands::tree_path;
+use crate::folder::Folder;
+use crate::message::Target;
 
 /// How serious it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -48,4 +54,104 @@ pub struct Suggestion {
     pub replacement: String,
     /// `MachineApplicable` alone may be applied without asking.
     pub machine_applicable: bool,
+}
+
+/// The parts of the compiler's JSON that we read; the rest passes through untouched.
+#[derive(Debug, Deserialize)]
+struct Raw {
+    message: String,
+    code: Option<Code>,
+    level: String,
+    spans: Vec<Span>,
+    #[serde(default)]
+    children: Vec<Raw>,
+    rendered: Option<String>,
+}
+
+#[derive(Debug, Deserialize)]
+struct Code {
+    code: String,
+}
+
+#[derive(Debug, Deserialize)]
+struct Span {
+    file_name: String,
+    byte_start: u32,
+    byte_end: u32,
+    line_start: u32,
+    is_primary: bool,
+    suggested_replacement: Option<String>,
+    suggestion_applicability: Option<String>,
+}
+
+/// Gathers diagnostics and merges those that several targets show.
+pub(crate) struct Collector<'a> {
+    shadow: &'a Path,
+    root: &'a Folder,
+    found: BTreeMap<Key, Diagnostic>,
+}
+
+/// Path, bytes, level, code and message: what makes two diagnostics the same.
+type Key = (Option<TreePath>, u32, u32, Level, Option<String>, String, String);
+
+impl<'a> Collector<'a> {
+    pub(crate) fn new(shadow: &'a Path, root: &'a Folder) -> Self {
+        Self { shadow, root, found: BTreeMap::new() }
+    }
+
+    pub(crate) fn add(&mut self, package: &str, target: &Target, message: &serde_json::Value) {
+        let Ok(raw) = Raw::deserialize(message) else { return };
+        let level = match raw.level.as_str() {
+            "error" | "error: internal compiler error" => Level::Error,
+            "warning" => Level::Warning,
+            _ => Level::Note,
+        };
+        // "aborting due to 2 previous errors", "1 warning emitted" and "for more information" say nothing of their own.
+        if raw.spans.is_empty() && raw.code.is_none() && is_closing(&raw.message) {
+            return;
+        }
+        let primary = raw.spans.iter().find(|span| span.is_primary);
+        let path = primary.and_then(|span| tree_path(self.shadow, self.root, &span.file_name));
+        let bytes = primary.map_or(0..0, |span| span.byte_start..span.byte_end);
+        let mut suggestions = Vec::new();
+        for (group, child) in (0..).zip(std::iter::once(&raw).chain(&raw.children)) {
+            suggestions.extend(child.spans.iter().filter_map(|span| {
+                Some(Suggestion {
+                    group,
+                    path: tree_path(self.shadow, self.root, &span.file_name)?,
+                    bytes: span.byte_start..span.byte_end,
+                    replacement: span.suggested_replacement.clone()?,
+                    machine_applicable: span.suggestion_applicability.as_deref() == Some("MachineApplicable"),
+                })
+            }));
+        }
+        let code = raw.code.map(|code| code.code);
+        let key = (path.clone(), bytes.start, bytes.end, level, code.clone(), raw.message.clone(), package.to_owned());
+        let diagnostic = self.found.entry(key).or_insert_with(|| Diagnostic {
+            package: package.to_owned(),
+            targets: BTreeSet::new(),
+            level,
+            code,
+            message: task::printable(&raw.message),
+            rendered: task::printable(&raw.rendered.unwrap_or_default()),
+            path,
+            line: primary.map_or(0, |span| span.line_start),
+            bytes,
+            suggestions,
+            json: message.to_string(),
+            root: self.root.clone(),
+        });
+        diagnostic.targets.insert(target.label());
+    }
+
+    pub(crate) fn finish(self) -> Vec<Diagnostic> {
+        self.found.into_values().collect()
+    }
+}
+
+fn is_closing(message: &str) -> bool {
+    message.starts_with("aborting due to")
+        || message.starts_with("For more information about")
+        || message.starts_with("Some errors have detailed explanations")
+        || message.ends_with(" emitted")
 }

@@ -23,10 +23,10 @@ pub struct Evidence<'a> {
     pub changed: &'a BTreeSet<TreePath>,
     /// Files that only the base has.
     pub removed: &'a BTreeSet<TreePath>,
-    /// Names of the packages that own changed or removed files (see [`crate::Found::packages_of`]).
+    /// Names of the packages that own changed or removed files (see [`crate::Plan::packages`]).
     pub packages: &'a BTreeSet<String>,
     pub renames: &'a Renames,
-    /// Why there is no check at all, where there is none (see [`crate::Found::nothing`]).
+    /// Why there is no check at all, where there is none (see [`crate::Plan::nothing`]).
     pub nothing: Option<&'a str>,
 }
 

@@ -18,14 +18,36 @@
 //! Nothing here knows git, LSP or models. Whatever a command printed is untrusted: it can make a check fail, never pass
 //! by printing (see [`libtest`] for what remains forgeable).
 
+mod cargo_build;
+mod cargo_test;
+mod commands;
 mod compare;
 mod diagnostic;
+mod doctest;
+mod environment;
 mod files;
+mod find;
+mod folder;
 mod judge;
+mod libtest;
+#[cfg(test)]
+mod libtest_tests;
+mod manifest;
+mod message;
+mod metadata;
 mod order;
+mod reading;
+mod recorder;
+mod run;
+mod signature;
+mod test_run;
+mod told;
 
 pub use compare::{Renames, compare};
 pub use diagnostic::{Diagnostic, Level, Suggestion};
+pub use environment::{Environment, EnvironmentError};
 pub use files::{FileMap, Files};
+pub use find::{Found, Package, Plan, Wanted, Workspace, check, find, lock_inputs};
 pub use judge::{Case, Evidence, judge};
 pub use order::{Guard, Jail, Moment, OWN_HARNESS, Order, PROCESS, Progress, Ran, Tools, Unguarded, Watch};
+pub use run::Runner;

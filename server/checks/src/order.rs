@@ -25,14 +25,22 @@ pub trait Jail: Send + Sync {
     fn run(&self, command: Jailed, cancel: &CancelToken) -> Finished;
 }
 
+impl Jail for sandbox::Sandbox {
+    fn run(&self, command: Jailed, cancel: &CancelToken) -> Finished {
+        sandbox::Sandbox::run(self, command, cancel)
+    }
+}
+
 /// The toolchain and what else every command of a check sees and gets.
 #[derive(Debug, Clone)]
 pub struct Tools {
-    /// The folder of the toolchain that holds `bin/cargo`, at its path inside (the same as outside).
-    pub toolchain: PathBuf,
-    /// The toolchain and cargo's caches, read-only.
+    /// The `cargo` program of the toolchain, never rustup's.
+    pub cargo: PathBuf,
+    /// The `rustc` program of the same toolchain.
+    pub rustc: PathBuf,
+    /// The toolchain and cargo's home.
     pub mounts: Vec<Mount>,
-    /// Variables that all commands get over [`Jailed::default_env`], `CARGO_HOME` among them.
+    /// Variables that all commands get over [`Jailed::default_env`]: `PATH` with the toolchain first, `CARGO_HOME`.
     pub env: BTreeMap<OsString, OsString>,
     /// The part of the user's cargo configuration that is let in; part of the environment digest.
     pub configuration: Vec<u8>,
@@ -132,4 +140,20 @@ pub struct Ran {
     pub diagnostics: Vec<Diagnostic>,
     /// The complete output by digest, for the store of artifacts.
     pub output: Vec<(Digest, Vec<u8>)>,
+}
+
+impl Tools {
+    /// The tools of an installed toolchain and a private view of cargo's home.
+    pub fn new(toolchain: &sandbox::Toolchain, cargo: &sandbox::CargoView, level: SandboxLevel) -> Self {
+        let mut env: BTreeMap<OsString, OsString> = cargo.env.iter().cloned().collect();
+        env.insert("PATH".into(), toolchain.path_variable());
+        Self {
+            cargo: toolchain.cargo.clone(),
+            rustc: toolchain.rustc.clone(),
+            mounts: toolchain.mounts().into_iter().chain(cargo.mounts.iter().cloned()).collect(),
+            env,
+            configuration: cargo.config.clone().into_bytes(),
+            level,
+        }
+    }
 }

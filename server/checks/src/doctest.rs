@@ -1,0 +1,163 @@
+//! Doc tests: `cargo test --doc`, one library at a time, so that every result has its package.
+//!
+//! rustdoc runs each doc test in a process of its own and captures what it prints, so that standard output is the
+//! harness's. Ids have no line numbers, and equal ones are compared as multisets. A doc test could still write to
+//! rustdoc's own descriptors through `/proc`; that code would stand in the diff.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use sandbox::{Finished, Outcome};
+use task::{Item, ItemId, ItemKind, ItemResult, TreePath, Verdict};
+
+use crate::cargo_test::{Tested, is_new, note_flaky, passed};
+use crate::commands::{Commands, Ending, first_error, set_options, tree_path};
+use crate::libtest::{Report, Said, irregular, parse_list, parse_stdout};
+use crate::metadata::Member;
+use crate::order::{Order, PROCESS, Progress, Watch};
+use crate::signature::signature;
+use crate::test_run::by_id;
+use crate::told::{excerpt, what_failed};
+
+/// Runs the doc tests of every library that has them switched on.
+pub(crate) fn run_all(
+    commands: &Commands<'_>,
+    order: &Order<'_>,
+    watch: &Watch,
+    tested: &mut Tested,
+) -> Result<(), Ending> {
+    let members = tested.built.metadata.packages.clone();
+    for member in members.iter().filter(|member| member.library().is_some_and(|library| library.doctest)) {
+        let id = |path: &str| ItemId { package: member.name.clone(), target: "doc".to_owned(), path: path.to_owned() };
+        let mut library = passed(id(""), ItemKind::Target);
+        let mut units = tested.built.items.iter();
+        let unit =
+            units.find(|item| item.id.package == member.name && item.id.target == "lib" && item.id.path.is_empty());
+        if let Some(broken) = unit.filter(|item| item.result != ItemResult::Passed) {
+            library = Item { id: library.id, ..broken.clone() };
+            tested.items.push(library);
+            continue;
+        }
+        tested.items.push(library);
+        let what = format!("doc tests of {}", member.name);
+        (watch.progress)(Progress::Doing(what.clone()));
+        let list = cargo(commands, order, member, &what, &["--list", "--format", "terse"])?;
+        let Some(names) = list.outcome.success().then(|| parse_list(&list.stdout.bytes())).flatten() else {
+            return Err(Ending::new(
+                Verdict::Failed,
+                format!("{what} cannot be listed: {}", first_error(&list.stderr.lossy())),
+            ));
+        };
+        let listed: BTreeSet<String> = names.into_iter().collect();
+        if listed.is_empty() {
+            tested.items.push(passed(id(PROCESS), ItemKind::Doctest));
+            continue;
+        }
+        let attempt = || cargo(commands, order, member, &what, &[]);
+        let first = attempt()?;
+        let mut items = items_of(&first, &listed, &id, order);
+        if items.iter().any(|item| is_new(item, order)) {
+            let again: Vec<ItemId> = items_of(&attempt()?, &listed, &id, order)
+                .into_iter()
+                .filter(|item| item.result == ItemResult::Failed)
+                .map(|item| item.id)
+                .collect();
+            let gone = items.iter().filter(|item| is_new(item, order) && !again.contains(&item.id));
+            tested.flaky.extend(gone.map(|item| item.id.clone()).collect::<Vec<_>>());
+            note_flaky(&mut items, &tested.flaky);
+        }
+        tested.items.extend(items);
+        tested.output.push((what, first.stdout));
+    }
+    Ok(())
+}
+
+fn cargo(
+    commands: &Commands<'_>,
+    order: &Order<'_>,
+    member: &Member,
+    what: &str,
+    arguments: &[&str],
+) -> Result<Finished, Ending> {
+    let mut options = vec!["--doc", "--package", &member.id, "--no-fail-fast"];
+    options.extend(set_options(order));
+    let mut jailed = commands.cargo(&order.check.root, "test", &options);
+    jailed = jailed.arg("--").args(arguments.iter().copied());
+    let finished = commands.run(what, jailed)?;
+    match &finished.outcome {
+        Outcome::Signal { .. } => Err(Ending::new(Verdict::Killed, format!("{what}: {}", finished.outcome))),
+        _ => Ok(finished),
+    }
+}
+
+fn items_of(
+    finished: &Finished,
+    listed: &BTreeSet<String>,
+    id: &dyn Fn(&str) -> ItemId,
+    order: &Order<'_>,
+) -> Vec<Item> {
+    let report: Report = parse_stdout(&finished.stdout.bytes(), listed, true);
+    let said: BTreeMap<&str, Option<Said>> = by_id(&report);
+    let mut items = Vec::new();
+    for name in listed {
+        let (path, line) = without_line(name);
+        let file = path.split(" - ").next().and_then(|file| tree_path(order.shadow, &order.check.root, file));
+        let mut item = passed(id(path), ItemKind::Doctest);
+        let section = report.sections.get(name).map_or("", String::as_str);
+        match said.get(name.as_str()).copied().flatten() {
+            Some(Said::Ok) => {}
+            Some(Said::Ignored) => item.result = ItemResult::Ignored,
+            Some(Said::Failed) => {
+                item.result = ItemResult::Failed;
+                let class = if section.contains("Couldn't compile the test") { "does not compile" } else { "failed" };
+                item.signature = Some(signature(&item.id, class, &told(section), order.shadow));
+                item.excerpt = excerpt(section);
+            }
+            None => {
+                item.result = ItemResult::NoResult;
+                item.excerpt = "rustdoc gave no result for it".to_owned();
+                item.signature = Some(signature(&item.id, "no result", "", order.shadow));
+            }
+        }
+        item.at = file.zip(line);
+        items.push(item);
+    }
+    let mut process = passed(id(PROCESS), ItemKind::Doctest);
+    if let Some(problem) = irregular(listed, &report, &finished.outcome) {
+        process.result = ItemResult::Failed;
+        process.signature = Some(signature(&process.id, "process", &problem, order.shadow));
+        process.excerpt = excerpt(&format!("{problem}\n{}", finished.stderr.lossy()));
+    }
+    items.push(process);
+    items
+}
+
+/// `src/lib.rs - add (line 12)` without its line, and the line.
+pub(crate) fn without_line(name: &str) -> (&str, Option<u32>) {
+    let split =
+        name.rsplit_once(" (line ").and_then(|(path, line)| Some((path, line.strip_suffix(')')?.parse().ok()?)));
+    split.map_or((name, None), |(path, line)| (path, Some(line)))
+}
+
+/// What identifies the failure of a doc test: the compiler's errors, or what its panic said.
+fn told(section: &str) -> String {
+    let errors: Vec<&str> = section.lines().filter(|line| line.starts_with("error")).collect();
+    if errors.is_empty() { what_failed(section) } else { errors.join("\n") }
+}
+
+/// The files that ran doc tests stand in, as far as their ids tell: included ones (a README) are named only here.
+pub(crate) fn files(items: &[Item]) -> impl Iterator<Item = TreePath> {
+    let ran = items.iter().filter(|item| item.kind == ItemKind::Doctest && item.result == ItemResult::Passed);
+    ran.filter_map(|item| item.at.as_ref().map(|(path, _)| path.clone()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ids_of_doc_tests_have_no_lines() {
+        assert_eq!(without_line("src/lib.rs - Add::add (line 12)"), ("src/lib.rs - Add::add", Some(12)));
+        assert_eq!(without_line("src/lib.rs - (line 3)"), ("src/lib.rs -", Some(3)));
+        assert_eq!(without_line("README.md - x"), ("README.md - x", None));
+    }
+}
