@@ -5,14 +5,20 @@
 //! out, no status is asked, and nothing in the developer's `.git` is ever written. Every tree is named by its
 //! [`task::TreeId`] and never changes; edits turn one tree into another in memory, and [`Store::keep`] makes one last.
 
+mod beneath;
 mod compare;
+mod durable;
 mod error;
+mod git;
+mod lines;
+mod names;
 mod patch;
 mod publish;
 mod rebase;
 mod select;
 mod slot;
 mod snapshot;
+mod stamps;
 mod store;
 mod unified;
 mod workspace;

@@ -1,33 +1,69 @@
 //! [`Slot`]: a leased place outside the workspace where checks see a tree.
+//!
+//! The shadow is written by us and never read back into a tree. What is recorded of each file as it was written
+//! (inode, times, size, mode) tells later whether anything touched it.
 
+mod clock;
+mod remove;
+mod sync;
+
+use std::fs;
+use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 
-use task::{TreeId, TreePath};
+use rustix::fs::{FlockOperation, flock};
+use task::{Mode, TreeId, TreePath};
 
-use crate::{Error, Store, Workspace};
-
-/// What a projection did.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Projection {
-    pub written: Vec<TreePath>,
-    pub removed: Vec<TreePath>,
-    pub unchanged: usize,
-}
+use crate::beneath::{Beneath, split, stamp_at};
+use crate::stamps::{self, SeenFiles};
+use crate::{BlobId, Entries, Error, Store, Workspace};
+use clock::Clock;
+pub use sync::Projection;
 
 /// A leased slot. Dropping it, or the end of the process, frees it.
 #[derive(Debug)]
 pub struct Slot {
     number: u32,
     folder: PathBuf,
+    /// What the shadow shows, as written.
+    shown: SeenFiles,
+    /// The entries of the last projection.
+    wanted: Entries,
+    clock: Clock,
+    /// Its lock is the lease.
+    _lease: fs::File,
 }
+
+/// More tasks than this never run at a time in one workspace.
+const SLOTS: u32 = 64;
+
+const FOLDERS: [&str; 4] = ["shadow", "work", "proof", "sources"];
 
 impl Slot {
     /// Takes the first slot that nobody holds.
     ///
     /// # Errors
-    /// When the state folder cannot be written.
+    /// When the state folder cannot be written, or all slots are taken.
     pub fn lease(workspace: &Workspace) -> Result<Self, Error> {
-        Ok(Self { number: 0, folder: workspace.state().into() })
+        for number in 0..SLOTS {
+            let folder = workspace.state().join(format!("slot-{number}"));
+            for part in FOLDERS {
+                let part = folder.join(part);
+                fs::DirBuilder::new().recursive(true).mode(0o700).create(&part).map_err(Error::io("made", &part))?;
+            }
+            let path = folder.join("lock");
+            let lock = fs::OpenOptions::new().create(true).truncate(false).write(true).mode(0o600).open(&path);
+            let lock = lock.map_err(Error::io("opened", &path))?;
+            match flock(&lock, FlockOperation::NonBlockingLockExclusive) {
+                Ok(()) => {}
+                Err(rustix::io::Errno::WOULDBLOCK) => continue,
+                Err(err) => return Err(Error::io("locked", path)(err.into())),
+            }
+            let clock = Clock::load(&folder);
+            let shown = recorded(&folder);
+            return Ok(Self { number, folder, shown, wanted: Entries::new(), clock, _lease: lock });
+        }
+        Err(Error::io("leased: all 64 slots are taken", workspace.state())(std::io::ErrorKind::WouldBlock.into()))
     }
 
     pub fn number(&self) -> u32 {
@@ -60,8 +96,14 @@ impl Slot {
     /// # Errors
     /// When the slot cannot be written or an object is missing.
     pub fn project(&mut self, store: &Store, tree: &TreeId, provision: Option<&TreeId>) -> Result<Projection, Error> {
-        let _ = (store, provision);
-        Err(Error::Missing(tree.to_string()))
+        let mut wanted = Entries::clone(&*store.entries(tree)?);
+        if let Some(provision) = provision {
+            for (path, entry) in store.entries(provision)?.iter() {
+                wanted.entry(path.clone()).or_insert(*entry);
+            }
+        }
+        self.wanted = wanted;
+        self.sync(store)
     }
 
     /// Files of the projection that are not any more what was projected (content, kind or mode), missing ones included.
@@ -69,17 +111,48 @@ impl Slot {
     /// # Errors
     /// When the shadow cannot be read.
     pub fn verify(&self) -> Result<Vec<TreePath>, Error> {
-        Ok(Vec::new())
+        let beneath = Beneath::open(&self.shadow()).map_err(Error::io("opened", self.shadow()))?;
+        let mut differing = Vec::new();
+        for (path, entry) in self.wanted.iter().filter(|(_, entry)| entry.mode != Mode::Gitlink) {
+            let (folder, name) = split(path.as_bytes());
+            let stamp = beneath.folder(folder).and_then(|open| stamp_at(&open, name));
+            let untouched = stamp.is_ok_and(|stamp| self.shown.get(path).is_some_and(|shown| shown.stamp == stamp));
+            if !untouched && sync::content(&beneath, path) != Some((entry.mode, entry.blob)) {
+                differing.push(path.clone());
+            }
+        }
+        Ok(differing)
     }
 
-    /// Rewrites what differs from the projection and removes what does not belong; answers what [`Slot::verify`] would
-    /// have said.
+    /// Rewrites what anything touched since the projection and removes what does not belong; answers what
+    /// [`Slot::verify`] would have said.
     ///
     /// # Errors
     /// When the shadow cannot be written.
     pub fn restore(&mut self, store: &Store) -> Result<Vec<TreePath>, Error> {
-        let _ = store;
-        Ok(Vec::new())
+        let differing = self.verify()?;
+        self.sync(store)?;
+        Ok(differing)
+    }
+
+    fn sync(&mut self, store: &Store) -> Result<Projection, Error> {
+        for build in [self.work(), self.proof()] {
+            if self.clock.see(&build) == clock::Seen::Future {
+                // Nothing can be later than what it holds, so what it holds cannot be judged: it goes.
+                self.empty(&build)?;
+            }
+        }
+        let (clock, folder, shadow) = (&mut self.clock, &self.folder, self.folder.join("shadow"));
+        let stamp = &mut || {
+            let stamp = clock.next();
+            // The mark is on disk before any file bears it, so a crash cannot lead to an older one.
+            clock.save(folder).map_err(Error::io("written", folder))?;
+            Ok(stamp)
+        };
+        let result = sync::Sync::new(&shadow, folder, store).run(&self.wanted, &mut self.shown, stamp);
+        let record = self.folder.join("shown");
+        stamps::save(&record, &note(), &self.shown).map_err(Error::io("written", record))?;
+        result
     }
 
     /// Empties one of the folders of the slot, whatever hostile code left in it.
@@ -87,7 +160,31 @@ impl Slot {
     /// # Errors
     /// When something in it cannot be removed.
     pub fn empty(&mut self, folder: &Path) -> Result<(), Error> {
-        let _ = folder;
+        remove::empty(folder, &self.folder.join("trash")).map_err(Error::io("emptied", folder))?;
+        if folder == self.shadow() {
+            self.shown.clear();
+        }
         Ok(())
     }
 }
+
+/// What the shadow showed last. After a power cut names may be there whose bytes are not, so a record of another boot
+/// is believed only where the bytes say the same.
+fn recorded(slot: &Path) -> SeenFiles {
+    let path = slot.join("shown");
+    if let Some(shown) = stamps::load(&path, &note()) {
+        return shown;
+    }
+    let Some(mut shown) = stamps::load_any(&path) else { return SeenFiles::new() };
+    let Ok(beneath) = Beneath::open(&slot.join("shadow")) else { return SeenFiles::new() };
+    shown.retain(|path, seen| sync::content(&beneath, path) == Some((seen.entry.mode, seen.entry.blob)));
+    shown
+}
+
+/// Names the boot.
+fn note() -> String {
+    fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default()
+}
+
+/// The blob id and mode of what lies in the shadow, as a tree would have it.
+type Content = (Mode, BlobId);

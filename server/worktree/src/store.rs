@@ -1,21 +1,44 @@
 //! [`Store`]: the trees and blobs of one workspace, in a bare git repository of our own.
+//!
+//! It holds every object of a base itself and borrows nothing from the developer's repository, so that neither
+//! `git gc --prune=now` there can hurt a task nor anything of ours can touch an mtime there.
+
+mod edit;
+mod keep;
+mod objects;
+mod pack;
+mod tidy;
+mod tree;
 
 use std::collections::BTreeMap;
 use std::fmt;
-use std::sync::Arc;
+use std::fs;
+use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use task::{EditError, EditSet, Mode, TaskId, TreeId, TreePath};
+use git2::{ObjectType, Oid};
+use task::{EditError, Mode, TreeId, TreePath};
 
 use crate::{Error, Workspace};
+use objects::Objects;
+pub(crate) use pack::adler32;
+pub(crate) use tree::{Kind, parse as parse_tree};
 
-/// Names a blob: the git blob id (SHA-1) of its raw bytes.
+/// Names a blob: the git blob id (SHA-1, by libgit2's collision-detecting hasher) of its raw bytes.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct BlobId(git2::Oid);
+pub struct BlobId(pub(crate) Oid);
 
 impl BlobId {
     /// The id that these bytes have.
     pub fn of(bytes: &[u8]) -> Self {
-        Self(git2::Oid::hash_object(git2::ObjectType::Blob, bytes).unwrap_or_else(|_| git2::Oid::zero()))
+        // Hashing memory fails only if libgit2 cannot allocate; the zero id then equals nothing.
+        Self(Oid::hash_object(ObjectType::Blob, bytes).unwrap_or_else(|_| Oid::zero()))
+    }
+
+    /// Reads the 40 hex digits that [`fmt::Display`] writes.
+    pub fn parse(text: &str) -> Option<Self> {
+        if text.len() == 40 { Oid::from_str(text).ok().map(Self) } else { None }
     }
 }
 
@@ -57,13 +80,25 @@ pub enum ApplyError {
 
 /// The trees of one workspace. Objects of edits stay in memory until [`Store::keep`] writes them, in one pack.
 /// Can be shared between threads.
-pub struct Store {}
+pub struct Store {
+    path: PathBuf,
+    objects: Mutex<Objects>,
+    /// Trees listed lately: the same few are asked for again and again.
+    listed: Mutex<Vec<(TreeId, Arc<Entries>)>>,
+    /// Shared for as long as the store is open; [`Store::tidy`] needs it alone.
+    lock: fs::File,
+}
 
 impl fmt::Debug for Store {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Store").finish_non_exhaustive()
+        f.debug_struct("Store").field("path", &self.path).finish_non_exhaustive()
     }
 }
+
+const LISTED: usize = 6;
+
+/// A path longer than this cannot be opened on Linux; a tree with one was made to break tools.
+const LONGEST_PATH: usize = 4096;
 
 impl Store {
     /// Opens the store of a workspace, and makes it where there is none.
@@ -71,8 +106,20 @@ impl Store {
     /// # Errors
     /// When the state folder cannot be written.
     pub fn open(workspace: &Workspace) -> Result<Self, Error> {
-        let _ = workspace;
-        Ok(Self {})
+        let path = workspace.state().join("store.git");
+        fs::DirBuilder::new().recursive(true).mode(0o700).create(&path).map_err(Error::io("made", &path))?;
+        let lock_path = workspace.state().join("store.lock");
+        let lock = fs::OpenOptions::new().create(true).truncate(false).write(true).mode(0o600).open(&lock_path);
+        let lock = lock.map_err(Error::io("opened", &lock_path))?;
+        rustix::fs::flock(&lock, rustix::fs::FlockOperation::LockShared)
+            .map_err(|err| Error::io("locked", &lock_path)(err.into()))?;
+        let objects = Objects::open(&path)?;
+        Ok(Self { path, objects: Mutex::new(objects), listed: Mutex::default(), lock })
+    }
+
+    fn objects(&self) -> MutexGuard<'_, Objects> {
+        // Every change to the objects is complete before anything can panic, so a poisoned lock is still sound.
+        self.objects.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Every path of a tree.
@@ -80,7 +127,46 @@ impl Store {
     /// # Errors
     /// When an object is missing or damaged.
     pub fn entries(&self, tree: &TreeId) -> Result<Arc<Entries>, Error> {
-        Err(Error::Missing(tree.to_string()))
+        let mut listed = self.listed.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(at) = listed.iter().position(|(id, _)| id == tree) {
+            let hit = listed.remove(at);
+            let entries = hit.1.clone();
+            listed.push(hit);
+            return Ok(entries);
+        }
+        let entries = Arc::new(self.list(tree)?);
+        if listed.len() == LISTED {
+            listed.remove(0);
+        }
+        listed.push((tree.clone(), entries.clone()));
+        Ok(entries)
+    }
+
+    fn list(&self, tree: &TreeId) -> Result<Entries, Error> {
+        let objects = self.objects();
+        let mut entries = Entries::new();
+        let mut folders = vec![(Vec::new(), oid_of(tree)?)];
+        while let Some((prefix, id)) = folders.pop() {
+            for row in read_tree(&objects, id)? {
+                let mut path = prefix.clone();
+                path.extend_from_slice(&row.name);
+                let damaged = |what| Error::Damaged { id: id.to_string(), what };
+                if path.len() > LONGEST_PATH {
+                    return Err(damaged("it holds a path of more than 4096 bytes"));
+                }
+                match row.kind {
+                    Kind::Folder => {
+                        path.push(b'/');
+                        folders.push((path, row.id));
+                    }
+                    Kind::Entry(mode) => {
+                        let path = TreePath::new(path).map_err(|_| damaged("it holds an impossible name"))?;
+                        entries.insert(path, Entry { mode, blob: BlobId(row.id) });
+                    }
+                }
+            }
+        }
+        Ok(entries)
     }
 
     /// What is at one path; `None` where nothing or a folder is.
@@ -88,8 +174,20 @@ impl Store {
     /// # Errors
     /// When an object is missing or damaged.
     pub fn entry(&self, tree: &TreeId, path: &TreePath) -> Result<Option<Entry>, Error> {
-        let _ = path;
-        Err(Error::Missing(tree.to_string()))
+        let objects = self.objects();
+        let mut id = oid_of(tree)?;
+        let mut parts = path.components().peekable();
+        while let Some(part) = parts.next() {
+            let rows = read_tree(&objects, id)?;
+            match rows.into_iter().find(|row| row.name == part) {
+                Some(row) if row.kind == Kind::Folder => id = row.id,
+                Some(tree::Row { kind: Kind::Entry(mode), id, .. }) if parts.peek().is_none() => {
+                    return Ok(Some(Entry { mode, blob: BlobId(id) }));
+                }
+                _ => return Ok(None),
+            }
+        }
+        Ok(None)
     }
 
     /// The bytes of a blob.
@@ -97,7 +195,7 @@ impl Store {
     /// # Errors
     /// When it is missing or damaged.
     pub fn blob(&self, blob: BlobId) -> Result<Arc<[u8]>, Error> {
-        Err(Error::Missing(blob.to_string()))
+        self.objects().read(blob.0, ObjectType::Blob)
     }
 
     /// The bytes of a file (of a symlink: its target); `None` where there is none.
@@ -105,87 +203,59 @@ impl Store {
     /// # Errors
     /// When an object is missing or damaged.
     pub fn read(&self, tree: &TreeId, path: &TreePath) -> Result<Option<Arc<[u8]>>, Error> {
-        let _ = path;
-        Err(Error::Missing(tree.to_string()))
+        match self.entry(tree, path)? {
+            Some(Entry { mode, blob }) if mode != Mode::Gitlink => self.blob(blob).map(Some),
+            _ => Ok(None),
+        }
     }
 
-    /// The tree with some paths replaced, created or deleted.
-    ///
-    /// # Errors
-    /// When an object is missing or damaged.
-    pub fn edit(&self, tree: &TreeId, changes: &NewEntries) -> Result<TreeId, Error> {
-        let _ = changes;
-        Err(Error::Missing(tree.to_string()))
-    }
-
-    /// The tree after an edit set: all of it or nothing. A file keeps its mode, also when it moves.
-    ///
-    /// # Errors
-    /// When the set does not fit the tree or names a path that must not be edited.
-    pub fn apply(&self, tree: &TreeId, edits: &EditSet) -> Result<TreeId, ApplyError> {
-        let _ = edits;
-        Err(Error::Missing(tree.to_string()).into())
-    }
-
-    /// The tree of exactly these entries, whose blobs the store has.
+    /// Adds a blob, in memory until a tree is kept.
     ///
     /// # Errors
     /// When the store cannot be read.
-    pub fn tree(&self, entries: &Entries) -> Result<TreeId, Error> {
-        let _ = entries;
-        Err(Error::Missing(String::new()))
+    pub fn put(&self, bytes: &[u8]) -> Result<BlobId, Error> {
+        let blob = BlobId::of(bytes);
+        self.objects().put(blob.0, ObjectType::Blob, bytes)?;
+        Ok(blob)
     }
 
-    /// Makes a tree last until the task is forgotten, whatever happens to the process or the machine.
-    ///
-    /// # Errors
-    /// When the store cannot be written.
-    pub fn keep(&self, task: &TaskId, tree: &TreeId) -> Result<(), Error> {
-        let _ = task;
-        Err(Error::Missing(tree.to_string()))
+    /// Whether a blob is here already.
+    pub(crate) fn has(&self, blob: BlobId) -> Result<bool, Error> {
+        self.objects().has(blob.0)
     }
 
-    /// The kept trees of a task, oldest first.
-    ///
-    /// # Errors
-    /// When the store cannot be read.
-    pub fn kept(&self, task: &TaskId) -> Result<Vec<TreeId>, Error> {
-        let _ = task;
-        Ok(Vec::new())
+    /// Adds a blob of a snapshot under way; [`Self::flush`] makes it readable.
+    pub(crate) fn stream(&self, blob: BlobId, bytes: &[u8]) -> Result<(), Error> {
+        self.objects().stream(blob.0, ObjectType::Blob, bytes)
     }
 
-    /// Like [`Store::keep`], for the provisioned files of a task.
-    ///
-    /// # Errors
-    /// When the store cannot be written.
-    pub fn keep_provision(&self, task: &TaskId, provision: &TreeId) -> Result<(), Error> {
-        self.keep(task, provision)
+    /// Writes what is only in memory.
+    pub(crate) fn flush(&self) -> Result<(), Error> {
+        self.objects().flush()
     }
 
-    /// The provisioned files of a task, as a tree of their own.
-    ///
-    /// # Errors
-    /// When the store cannot be read.
-    pub fn kept_provision(&self, task: &TaskId) -> Result<Option<TreeId>, Error> {
-        let _ = task;
-        Ok(None)
+    /// Takes note of what other processes wrote.
+    pub(crate) fn refresh(&self) -> Result<(), Error> {
+        self.objects().refresh()
     }
+}
 
-    /// Lets the trees of a task go.
-    ///
-    /// # Errors
-    /// When the store cannot be written.
-    pub fn forget(&self, task: &TaskId) -> Result<(), Error> {
-        let _ = task;
-        Ok(())
+fn read_tree(objects: &Objects, id: Oid) -> Result<Vec<tree::Row>, Error> {
+    if id == empty_tree() {
+        return Ok(Vec::new());
     }
+    let bytes = objects.read(id, ObjectType::Tree)?;
+    parse_tree(&bytes).ok_or_else(|| Error::Damaged { id: id.to_string(), what: "it is not a tree that can be read" })
+}
 
-    /// Drops what no kept tree needs and joins many small packs, when nobody else uses the store just now.
-    /// Answers whether it did.
-    ///
-    /// # Errors
-    /// When the store cannot be written.
-    pub fn tidy(&self) -> Result<bool, Error> {
-        Ok(false)
-    }
+fn empty_tree() -> Oid {
+    Oid::hash_object(ObjectType::Tree, b"").unwrap_or_else(|_| Oid::zero())
+}
+
+fn oid_of(tree: &TreeId) -> Result<Oid, Error> {
+    Oid::from_str(tree.as_str()).map_err(Error::git("reading a tree id"))
+}
+
+fn tree_id(id: Oid) -> Result<TreeId, Error> {
+    id.to_string().parse().map_err(|_| Error::Damaged { id: id.to_string(), what: "it is not the id of a tree" })
 }

@@ -1,9 +1,12 @@
 //! [`Workspace`]: the folder tree the developer has open, and our own folder for it.
 
 use std::fmt;
+use std::fs;
+use std::os::unix::ffi::OsStrExt as _;
+use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
 
-use task::TreePath;
+use task::{Digest, TreePath};
 
 /// Names a workspace: a hash of the canonical path of its top folder.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -46,8 +49,26 @@ impl Workspace {
     /// # Errors
     /// When the folder is none, is a bare repository, or holds the state folder.
     pub fn open(folder: &Path, state: &Path) -> Result<Self, WorkspaceError> {
-        let _ = (folder, state);
-        Err(WorkspaceError::Bare(folder.into()))
+        let refuse = |source| WorkspaceError::NotAFolder { path: folder.to_owned(), source };
+        let folder = fs::canonicalize(folder).map_err(refuse)?;
+        if !folder.is_dir() {
+            return Err(refuse(std::io::ErrorKind::NotADirectory.into()));
+        }
+        let top = match folder.ancestors().find(|ancestor| is_git_top(ancestor)) {
+            Some(top) => top.to_owned(),
+            None if is_bare(&folder) => return Err(WorkspaceError::Bare(folder)),
+            None => folder,
+        };
+        let digest = Digest::of([top.as_os_str().as_bytes()]);
+        let id = WorkspaceId(digest.as_str()[..16].to_owned());
+        // Compared before anything is made: a refused state folder must not leave a trace in the workspace.
+        let resolved = resolve(state);
+        if resolved.starts_with(&top) {
+            return Err(WorkspaceError::StateInside { state: state.to_owned(), top });
+        }
+        let own = resolved.join("w").join(&id.0);
+        fs::DirBuilder::new().recursive(true).mode(0o700).create(&own).map_err(crate::Error::io("made", &own))?;
+        Ok(Self { top, state: own, id })
     }
 
     /// Canonical path of the top folder.
@@ -66,14 +87,33 @@ impl Workspace {
 
     /// Where an absolute path lies in the workspace; `None` outside it.
     pub fn path_of(&self, absolute: &Path) -> Option<TreePath> {
-        use std::os::unix::ffi::OsStrExt as _;
         let tail = absolute.strip_prefix(&self.top).ok()?;
         TreePath::new(tail.as_os_str().as_bytes()).ok()
     }
 
     /// The absolute path of something in the workspace.
     pub fn absolute(&self, path: &TreePath) -> PathBuf {
-        use std::os::unix::ffi::OsStrExt as _;
         self.top.join(std::ffi::OsStr::from_bytes(path.as_bytes()))
     }
+}
+
+/// `.git` is a folder, or in a linked worktree or a submodule a file that names one.
+fn is_git_top(folder: &Path) -> bool {
+    let git = folder.join(".git");
+    git.join("HEAD").symlink_metadata().is_ok() || git.is_file()
+}
+
+fn is_bare(folder: &Path) -> bool {
+    folder.join("HEAD").is_file() && folder.join("objects").is_dir() && folder.join("refs").is_dir()
+}
+
+/// The canonical form of a path whose last parts may not exist yet.
+fn resolve(path: &Path) -> PathBuf {
+    let absolute = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+    for ancestor in absolute.ancestors() {
+        if let (Ok(real), Ok(tail)) = (fs::canonicalize(ancestor), absolute.strip_prefix(ancestor)) {
+            return if tail.as_os_str().is_empty() { real } else { real.join(tail) };
+        }
+    }
+    absolute
 }

@@ -1,0 +1,108 @@
+//! Overlays: unsaved editor text takes the place of disk text.
+//!
+//! Editors hold text without its byte order mark and sometimes with other line endings than the file. A document that
+//! differs from disk in nothing else is no overlay, and one that does keeps the form of the file it stands for.
+
+use task::{Limitation, Mode, TreePath};
+
+use super::secret::{Allowed, Suspicion, has_secret, suspicion};
+use crate::{Entries, Entry, Error, Store};
+
+const BOM: &[u8] = "\u{feff}".as_bytes();
+
+/// Puts one document into the entries of a base.
+pub(super) fn lay(
+    store: &Store,
+    base: &mut Entries,
+    path: &TreePath,
+    text: &[u8],
+    allowed: &Allowed,
+    ignored: impl Fn(&TreePath) -> bool,
+    limitations: &mut Vec<Limitation>,
+) -> Result<(), Error> {
+    let suspicion = if allowed.admits(path) { Suspicion::None } else { suspicion(path) };
+    let secret = suspicion == Suspicion::Secret || (suspicion == Suspicion::Content && has_secret(path, text));
+    if secret {
+        limitations.push(Limitation::at(
+            path.clone(),
+            None,
+            "its unsaved text is withheld because it looks like a secret",
+        ));
+        return Ok(());
+    }
+    let Some(entry) = base.get(path).copied() else {
+        // A new document that was never saved; one of a file that is ignored or left out stays out too.
+        if !ignored(path) && crate::names::refused(path).is_none() {
+            base.insert(path.clone(), Entry { mode: Mode::File, blob: store.put(text)? });
+        }
+        return Ok(());
+    };
+    if !matches!(entry.mode, Mode::File | Mode::Executable) {
+        return Ok(());
+    }
+    let disk = store.blob(entry.blob)?;
+    if std::str::from_utf8(&disk).is_err() {
+        let text =
+            "its unsaved text was not taken: the file on disk is not UTF-8, so what saving it would write is unknown";
+        limitations.push(Limitation::at(path.clone(), None, text));
+        return Ok(());
+    }
+    if plain(&disk) != plain(text) {
+        let blob = store.put(&in_the_form_of(&disk, text))?;
+        base.insert(path.clone(), Entry { mode: entry.mode, blob });
+    }
+    Ok(())
+}
+
+/// Text without byte order mark, carriage returns before newlines and final newline.
+fn plain(text: &[u8]) -> Vec<u8> {
+    let text = text.strip_prefix(BOM).unwrap_or(text);
+    let mut out = Vec::with_capacity(text.len());
+    for line in text.split_inclusive(|&byte| byte == b'\n') {
+        match line.strip_suffix(b"\r\n") {
+            Some(line) => {
+                out.extend_from_slice(line);
+                out.push(b'\n');
+            }
+            None => out.extend_from_slice(line),
+        }
+    }
+    if out.last() == Some(&b'\n') {
+        out.pop();
+    }
+    out
+}
+
+/// The text as saving it over this file would write it: with its mark, and with its line endings where they are all
+/// alike and the document knows only newlines.
+fn in_the_form_of(disk: &[u8], text: &[u8]) -> Vec<u8> {
+    let mut out = Vec::with_capacity(text.len() + 3);
+    if disk.starts_with(BOM) && !text.starts_with(BOM) {
+        out.extend_from_slice(BOM);
+    }
+    let newlines = disk.iter().filter(|&&byte| byte == b'\n').count();
+    let returns = disk.windows(2).filter(|pair| pair == b"\r\n").count();
+    if newlines > 0 && newlines == returns && !text.contains(&b'\r') {
+        for line in text.split_inclusive(|&byte| byte == b'\n') {
+            out.extend_from_slice(line.strip_suffix(b"\n").unwrap_or(line));
+            if line.ends_with(b"\n") {
+                out.extend_from_slice(b"\r\n");
+            }
+        }
+    } else {
+        out.extend_from_slice(text);
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_document_keeps_the_mark_and_the_line_endings_of_its_file() {
+        assert_eq!(in_the_form_of("\u{feff}a\r\nb\r\n".as_bytes(), b"a\nc\n"), "\u{feff}a\r\nc\r\n".as_bytes());
+        assert_eq!(in_the_form_of(b"a\r\nb\n", b"a\nc"), b"a\nc");
+        assert_eq!(plain("\u{feff}a\r\nb\r\n".as_bytes()), plain(b"a\nb"));
+    }
+}
