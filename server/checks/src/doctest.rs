@@ -41,7 +41,7 @@ pub(crate) fn run_all(
         let what = format!("doc tests of {}", member.name);
         (watch.progress)(Progress::Doing(what.clone()));
         let list = cargo(commands, order, member, &what, &["--list", "--format", "terse"])?;
-        let Some(names) = list.outcome.success().then(|| parse_list(&list.stdout.bytes())).flatten() else {
+        let Some(names) = list.outcome.success().then(|| listing(&list.stdout.bytes())).flatten() else {
             return Err(Ending::new(
                 Verdict::Failed,
                 format!("{what} cannot be listed: {}", first_error(&list.stderr.lossy())),
@@ -131,6 +131,12 @@ fn items_of(
     items
 }
 
+/// The ids in a list. Where rustdoc merged doc tests into one program it closes with how long that took.
+fn listing(stdout: &[u8]) -> Option<Vec<String>> {
+    let lines = stdout.split_inclusive(|&byte| byte == b'\n');
+    parse_list(&lines.filter(|line| !line.starts_with(b"all doctests ran in ")).collect::<Vec<_>>().concat())
+}
+
 /// `src/lib.rs - add (line 12)` without its line, and the line.
 pub(crate) fn without_line(name: &str) -> (&str, Option<u32>) {
     let split =
@@ -153,6 +159,14 @@ pub(crate) fn files(items: &[Item]) -> impl Iterator<Item = TreePath> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_closing_line_of_merged_doc_tests_is_no_id() {
+        let said =
+            b"src/lib.rs - add (line 5): test\nall doctests ran in 0.69s; merged doctests compilation took 0.68s\n";
+        assert_eq!(listing(said).unwrap(), ["src/lib.rs - add (line 5)"]);
+        assert_eq!(listing(b"something else\n"), None);
+    }
 
     #[test]
     fn ids_of_doc_tests_have_no_lines() {
