@@ -5,7 +5,8 @@ use std::path::Path;
 use std::time::Duration;
 
 use sandbox::{
-    CancelToken, CargoHome, Jailed, Limits, Mount, RustHome, Sandbox, Verdict, probe, remove_tree, rust_toolchain,
+    CancelToken, CargoHome, Jailed, Limits, Mount, RustHome, Sandbox, Toolchain, Verdict, probe, remove_tree,
+    rust_toolchain,
 };
 
 use crate::Case;
@@ -107,11 +108,12 @@ fn a_project_with_dependencies_builds_offline() {
 
 /// Runs a program of the host, without the user's settings; it must succeed.
 #[expect(clippy::disallowed_methods, reason = "the fixture is what the developer's own git and cargo leave")]
-fn on_the_host(folder: &Path, program: &Path, args: &[&str], cargo_home: &Path) {
+fn on_the_host(folder: &Path, toolchain: &Toolchain, program: &Path, args: &[&str], cargo_home: &Path) {
     let output = std::process::Command::new(program)
         .args(args)
         .current_dir(folder)
         .env("CARGO_HOME", cargo_home)
+        .env("PATH", toolchain.path_variable())
         .envs([("GIT_CONFIG_GLOBAL", "/dev/null"), ("GIT_CONFIG_NOSYSTEM", "1")])
         .output()
         .unwrap();
@@ -129,7 +131,7 @@ fn a_git_dependency_builds_from_the_users_database() {
             ("src/lib.rs", "pub fn answer() -> u8 { 42 }\n"),
         ],
     );
-    let git = |args: &[&str]| on_the_host(&dependency, Path::new("git"), args, &users_home);
+    let git = |args: &[&str]| on_the_host(&dependency, &toolchain, Path::new("git"), args, &users_home);
     git(&["init", "-q"]);
     git(&["add", "."]);
     git(&["-c", "user.name=a", "-c", "user.email=a@b.invalid", "commit", "-qm", "first"]);
@@ -141,7 +143,7 @@ fn a_git_dependency_builds_from_the_users_database() {
         &place.shadow,
         &[("Cargo.toml", &manifest), ("src/main.rs", "fn main() { println!(\"{}\", dependency::answer()); }\n")],
     );
-    on_the_host(&place.shadow, &toolchain.cargo, &["fetch"], &users_home);
+    on_the_host(&place.shadow, &toolchain, &toolchain.cargo, &["fetch"], &users_home);
 
     let view = CargoHome { host: users_home, variables: Vec::new() }.provision(&place.root.join("cargo")).unwrap();
     let mut jailed = Jailed::new(&toolchain.cargo, &place.shadow).args(["run", "--offline", "--locked"]);
