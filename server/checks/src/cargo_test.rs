@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use sandbox::{Captured, Outcome};
-use task::{Item, ItemId, ItemKind, ItemResult, Verdict};
+use task::{Item, ItemId, ItemKind, ItemResult, TreePath, Verdict};
 
 use crate::cargo_build::{Built, UNIT_TESTS, build, manifest};
 use crate::commands::{Commands, Ending, set_options};
@@ -14,6 +14,7 @@ use crate::libtest::Said;
 use crate::message::{self, Artifact, Message};
 use crate::metadata::Member;
 use crate::order::{OWN_HARNESS, Order, PROCESS, Progress, Watch};
+use crate::reading::read_files;
 use crate::recorder::{self, Start};
 use crate::signature::signature;
 use crate::test_run::{Counter, Run, by_id, list, run};
@@ -25,6 +26,8 @@ const AGAIN: usize = 2;
 /// What the tests of a workspace left to know.
 pub(crate) struct Tested {
     pub built: Built,
+    /// Files of the tree that building read.
+    pub read: Vec<TreePath>,
     pub items: Vec<Item>,
     /// Ids whose result differed between runs on this tree.
     pub flaky: BTreeSet<ItemId>,
@@ -36,7 +39,10 @@ pub(crate) struct Tested {
 /// Builds and runs the tests. `target` is the machine's target triple.
 pub(crate) fn test(commands: &Commands<'_>, order: &Order<'_>, watch: &Watch, target: &str) -> Result<Tested, Ending> {
     let built = build(commands, order, watch)?;
-    let mut tested = Tested { built, items: Vec::new(), flaky: BTreeSet::new(), output: Vec::new(), ending: None };
+    // Before the tests run, which may change the records and use up the time.
+    let read = read_files(commands, order, &built)?;
+    let mut tested =
+        Tested { built, read, items: Vec::new(), flaky: BTreeSet::new(), output: Vec::new(), ending: None };
     if let Err(ending) = run_all(commands, order, watch, target, &mut tested) {
         tested.ending = Some(ending);
     }
@@ -69,9 +75,10 @@ fn run_all(
         counter.all.fetch_add(u32::try_from(ids.len()).unwrap_or(u32::MAX), Ordering::Relaxed);
         let listed: BTreeSet<String> = ids.into_iter().collect();
         let attempt = || run(commands, watch, &counter, what, &program.start, &listed, !own);
-        let read = |run: &Run| items_of(run, &listed, &id, order);
+        let whole = if own { OWN_HARNESS } else { PROCESS };
+        let items_of = |run: &Run| items_of(run, &listed, &id, whole, order);
         let first = attempt()?;
-        let mut items = read(&first);
+        let mut items = items_of(&first);
         tested.output.push((what.clone(), first.stdout));
         tested.output.push((format!("{what} (errors)"), first.stderr));
         for _ in 0..AGAIN {
@@ -84,7 +91,7 @@ fn run_all(
                 break;
             }
             (watch.progress)(Progress::Doing(format!("running {what} again to see whether a new failure is flaky")));
-            let again = read(&attempt()?);
+            let again = items_of(&attempt()?);
             let fine =
                 again.into_iter().filter(|item| item.result == ItemResult::Passed && doubtful.contains(&item.id));
             tested.flaky.extend(fine.map(|item| item.id));
@@ -230,7 +237,13 @@ pub(crate) fn passed(id: ItemId, kind: ItemKind) -> Item {
 }
 
 /// The items of one run: one per listed id, and one for the process as a whole.
-fn items_of(run: &Run, listed: &BTreeSet<String>, id: &dyn Fn(&str) -> ItemId, order: &Order<'_>) -> Vec<Item> {
+fn items_of(
+    run: &Run,
+    listed: &BTreeSet<String>,
+    id: &dyn Fn(&str) -> ItemId,
+    whole: &str,
+    order: &Order<'_>,
+) -> Vec<Item> {
     let said = by_id(&run.report);
     let mut items = Vec::with_capacity(listed.len() + 1);
     for test in listed {
@@ -253,7 +266,7 @@ fn items_of(run: &Run, listed: &BTreeSet<String>, id: &dyn Fn(&str) -> ItemId, o
         }
         items.push(item);
     }
-    let mut process = passed(id(PROCESS), ItemKind::Test);
+    let mut process = passed(id(whole), ItemKind::Test);
     if let Some(problem) = &run.irregular {
         process.result = ItemResult::Failed;
         process.signature = Some(signature(&process.id, "process", problem, order.shadow));

@@ -18,13 +18,13 @@ pub struct Wanted {
 /// The Cargo workspaces of a tree.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Found {
-    pub workspaces: Vec<Workspace>,
+    pub workspaces: Vec<CargoWorkspace>,
     wanted: Wanted,
 }
 
 /// One Cargo workspace; a package outside any is one of its own.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Workspace {
+pub struct CargoWorkspace {
     /// Its folder; `None` is the top of the tree.
     pub root: Option<TreePath>,
     /// Its packages, by folder.
@@ -46,7 +46,7 @@ pub struct Package {
 
 /// The checks that a change needs.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Plan {
+pub struct Needed {
     pub checks: Vec<Check>,
     /// Those among them that cannot run, with the reason.
     pub unavailable: BTreeMap<CheckId, String>,
@@ -143,7 +143,7 @@ fn owner(folder: &Folder, manifests: &BTreeMap<Folder, Manifest>, roots: &BTreeM
     Owner::Itself
 }
 
-fn workspace(root: Folder, members: &BTreeSet<Folder>, manifests: &BTreeMap<Folder, Manifest>) -> Workspace {
+fn workspace(root: Folder, members: &BTreeSet<Folder>, manifests: &BTreeMap<Folder, Manifest>) -> CargoWorkspace {
     let mut unavailable = None;
     let mut depends_on = BTreeSet::new();
     let mut open: Vec<&Folder> = members.iter().chain([&root]).collect();
@@ -174,13 +174,13 @@ fn workspace(root: Folder, members: &BTreeSet<Folder>, manifests: &BTreeMap<Fold
     });
     let has_optional_features =
         members.iter().filter_map(|folder| manifests.get(folder)).any(|manifest| manifest.has_optional_features);
-    Workspace { packages: packages.collect(), root, unavailable, has_optional_features, depends_on }
+    CargoWorkspace { packages: packages.collect(), root, unavailable, has_optional_features, depends_on }
 }
 
 impl Found {
     /// The checks of the workspaces that own any of these files, or that depend on a package that does. Files that no
     /// workspace owns are judged by all of them: any could include them.
-    pub fn checks_for<'a>(&self, touched: impl IntoIterator<Item = &'a TreePath>) -> Plan {
+    pub fn checks_for<'a>(&self, touched: impl IntoIterator<Item = &'a TreePath>) -> Needed {
         let mut chosen: BTreeSet<&Folder> = BTreeSet::new();
         let mut packages = BTreeSet::new();
         for path in touched {
@@ -204,35 +204,35 @@ impl Found {
             }
         }
         let workspaces = self.workspaces.iter().filter(|workspace| chosen.contains(&workspace.root));
-        let mut plan = self.plan(workspaces);
-        plan.packages = packages;
-        plan
+        let mut needed = self.needed(workspaces);
+        needed.packages = packages;
+        needed
     }
 
     /// The checks of all workspaces.
-    pub fn all(&self) -> Plan {
-        let mut plan = self.plan(self.workspaces.iter());
+    pub fn all(&self) -> Needed {
+        let mut needed = self.needed(self.workspaces.iter());
         let packages = self.workspaces.iter().flat_map(|workspace| &workspace.packages);
-        plan.packages = packages.map(|package| package.name.clone()).collect();
-        plan
+        needed.packages = packages.map(|package| package.name.clone()).collect();
+        needed
     }
 
-    fn plan<'a>(&self, workspaces: impl Iterator<Item = &'a Workspace>) -> Plan {
-        let mut plan = Plan::default();
+    fn needed<'a>(&self, workspaces: impl Iterator<Item = &'a CargoWorkspace>) -> Needed {
+        let mut needed = Needed::default();
         for workspace in workspaces {
             for check in checks(workspace, self.wanted) {
                 if let Some(reason) = &workspace.unavailable {
-                    plan.unavailable.insert(check.id.clone(), reason.clone());
+                    needed.unavailable.insert(check.id.clone(), reason.clone());
                 }
-                plan.checks.push(check);
+                needed.checks.push(check);
             }
         }
         if self.workspaces.is_empty() {
-            plan.nothing = Some("there is no Cargo.toml".to_owned());
-        } else if plan.checks.is_empty() {
-            plan.nothing = Some("nothing that a Cargo workspace owns was touched".to_owned());
+            needed.nothing = Some("there is no Cargo.toml".to_owned());
+        } else if needed.checks.is_empty() {
+            needed.nothing = Some("nothing that a Cargo workspace owns was touched".to_owned());
         }
-        plan
+        needed
     }
 
     fn is_nearest(&self, package: &Package, path: &TreePath) -> bool {
@@ -242,7 +242,7 @@ impl Found {
     }
 }
 
-impl Workspace {
+impl CargoWorkspace {
     /// The package in whose folder a file lies, the innermost one.
     fn package_of(&self, path: &TreePath) -> Option<&Package> {
         let packages = self.packages.iter().filter(|package| holds(&package.folder, path));
@@ -250,7 +250,7 @@ impl Workspace {
     }
 }
 
-fn checks(workspace: &Workspace, wanted: Wanted) -> Vec<Check> {
+fn checks(workspace: &CargoWorkspace, wanted: Wanted) -> Vec<Check> {
     let sets: &[Features] =
         if workspace.has_optional_features { &[Features::Default, Features::All] } else { &[Features::Default] };
     let kinds: &[CheckKind] = if wanted.lints {

@@ -23,10 +23,10 @@ pub struct Evidence<'a> {
     pub changed: &'a BTreeSet<TreePath>,
     /// Files that only the base has.
     pub removed: &'a BTreeSet<TreePath>,
-    /// Names of the packages that own changed or removed files (see [`crate::Plan::packages`]).
+    /// Names of the packages that own changed or removed files (see [`crate::Needed::packages`]).
     pub packages: &'a BTreeSet<String>,
     pub renames: &'a Renames,
-    /// Why there is no check at all, where there is none (see [`crate::Plan::nothing`]).
+    /// Why there is no check at all, where there is none (see [`crate::Needed::nothing`]).
     pub nothing: Option<&'a str>,
 }
 
@@ -178,7 +178,7 @@ fn limits_of(case: &Case, comparison: &Comparison) -> Vec<Limitation> {
     let items = case.candidate.iter().flat_map(|receipt| &receipt.items);
     limits.extend(items.filter(|item| item.id.path == crate::order::OWN_HARNESS).map(|item| {
         format!(
-            "{}: {} {} has its own harness: judged by its exit status alone",
+            "{}: {} {} has a harness of its own: its exit status and what it says of itself were believed",
             case.check.id, item.id.package, item.id.target
         )
     }));

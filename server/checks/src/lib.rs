@@ -6,29 +6,37 @@
 //!
 //! ```ignore
 //! let found: Found = checks::find(&files, Wanted { lints: false });
-//! let plan: Plan = found.checks_for(&touched_paths);            // -> checks, unavailable: BTreeMap<CheckId, String>, packages
-//! if let Some(inputs) = checks::lock_inputs(&files, root) { .. } // no Cargo.lock in the tree: same digest, same lock
-//! let lock: Vec<u8> = runner.generate_lock(shadow, root, remaining, &cancel)?; // the caller provisions it
-//! let runner = Runner::new(Arc::new(sandbox), tools);
-//! let environment: Environment = runner.environment(shadow, root, &provisioned, &files, &cancel)?;
+//! let needed: Needed = found.checks_for(&touched); // ask the base too: what a change removes is still owed
+//! let runner = Runner::new(Arc::new(sandbox), Tools::new(&toolchain, &cargo_view, level));
+//! if let Some(inputs) = checks::lock_inputs(&files, &root) {
+//!     // No Cargo.lock in the tree: one per `inputs`, put into each shadow, counted as provisioned.
+//!     let lock: Vec<u8> = runner.generate_lock(&shadow, &root, remaining, &cancel)?;
+//! }
+//! let environment: Environment = runner.environment(&files, &root, &provisioned, &shadow, &cancel)?;
 //! let ran: Ran = runner.run(&Order { .. }, &Watch { .. }, &mut guard);
 //! let judgement: Judgement = checks::judge(&Evidence { .. });
 //! ```
 //!
 //! Nothing here knows git, LSP or models. Whatever a command printed is untrusted: it can make a check fail, never pass
-//! by printing (see [`libtest`] for what remains forgeable).
+//! by printing (`libtest.rs` says what remains forgeable).
 
 mod cargo_build;
 mod cargo_test;
 mod commands;
 mod compare;
+#[cfg(test)]
+mod compare_tests;
 mod diagnostic;
 mod doctest;
 mod environment;
 mod files;
 mod find;
+#[cfg(test)]
+mod find_tests;
 mod folder;
 mod judge;
+#[cfg(test)]
+mod judge_tests;
 mod libtest;
 #[cfg(test)]
 mod libtest_tests;
@@ -47,7 +55,7 @@ pub use compare::{Renames, compare};
 pub use diagnostic::{Diagnostic, Level, Suggestion};
 pub use environment::{Environment, EnvironmentError};
 pub use files::{FileMap, Files};
-pub use find::{Found, Package, Plan, Wanted, Workspace, check, find, lock_inputs};
+pub use find::{CargoWorkspace, Found, Needed, Package, Wanted, check, find, lock_inputs};
 pub use judge::{Case, Evidence, judge};
 pub use order::{Guard, Jail, Moment, OWN_HARNESS, Order, PROCESS, Progress, Ran, Tools, Unguarded, Watch};
 pub use run::Runner;

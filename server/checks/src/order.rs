@@ -16,7 +16,8 @@ use crate::files::Files;
 /// The path of the item that says how a whole test process (or doc test run) ended; its siblings are its tests.
 pub const PROCESS: &str = "(process)";
 
-/// The path of the item of a test program that has its own harness: one result, its exit status.
+/// The path of the item that says how a test program with a harness of its own ended. Nobody vouches for what such a
+/// program says; where it lists no tests, its exit status is all there is.
 pub const OWN_HARNESS: &str = "(own harness)";
 
 /// Whatever runs jailed commands: the sandbox, or in tests a script of endings.

@@ -98,7 +98,7 @@ impl Runner {
             }
             CheckKind::Test => {
                 let tested = test(&commands, order, watch, &machine.host)?;
-                let mut read = read_files(&commands, order, &tested.built)?;
+                let mut read = tested.read;
                 let all = order.files.list();
                 read.extend(doctest::files(&tested.items).filter(|path| all.contains(path)));
                 read.sort();
