@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use sandbox::Sandbox;
-use semantics::{Analysis, InProcess, MacroProcess, MacroServer, Place, gather};
+use sandbox::{CargoHome, Sandbox};
+use semantics::{Analysis, InProcess, MacroProcess, MacroServer, Place, Tools, gather};
 use task::port::{
     Answer, Change, Compiler as _, Gate as _, GateReport, Generation, Refactor as _, Refactored, Refactoring,
     Symbols as _,
@@ -28,13 +28,13 @@ fn main() -> Result<(), Failure> {
     let mut files = BTreeMap::new();
     read(&place.tree, &place.tree, &mut files)?;
     let sandbox = Sandbox::open()?;
+    let cargo = CargoHome::from_env().provision(&place.cargo_home)?;
+    let tools = Tools { sandbox: sandbox.clone(), place: place.clone(), cargo };
     let manifests: Vec<String> =
         files.keys().map(TreePath::to_string).filter(|path| path.ends_with("Cargo.toml")).collect();
 
     let begin = Instant::now();
-    let facts = timed("cargo in the sandbox", || {
-        gather(&sandbox, &place, &manifests, Features::All, Duration::from_secs(300))
-    })?;
+    let facts = timed("cargo in the sandbox", || gather(&tools, &manifests, Features::All, Duration::from_secs(300)))?;
     println!("  {} workspaces; {:?}", facts.workspaces.len(), facts.notes);
     let (_process, pipes) = MacroProcess::start(&sandbox, &place)?.ok_or("no proc-macro server")?;
     let server = MacroServer::connect(&place.macro_server(), pipes, &facts.toolchain.version)?;
@@ -120,16 +120,12 @@ fn report(report: GateReport) {
 
 fn place(tree: &Path, target: &Path) -> Result<Place, Failure> {
     std::fs::create_dir_all(target)?;
-    let home = std::env::var_os("CARGO_HOME").map(PathBuf::from);
-    let home = home.or_else(|| std::env::home_dir().map(|home| home.join(".cargo"))).ok_or("no cargo home")?;
     let cargo = PathBuf::from(env!("CARGO")).canonicalize()?;
     let toolchain = cargo.ancestors().nth(2).ok_or("cargo lies nowhere")?.to_owned();
-    Ok(Place {
-        tree: tree.canonicalize()?,
-        target: target.canonicalize()?,
-        toolchain,
-        cargo_home: home.canonicalize()?,
-    })
+    let target = target.canonicalize()?;
+    let cargo_home = target.with_extension("cargo");
+    std::fs::create_dir_all(&cargo_home)?;
+    Ok(Place { tree: tree.canonicalize()?, target, toolchain, cargo_home })
 }
 
 fn read(root: &Path, folder: &Path, files: &mut BTreeMap<TreePath, Arc<[u8]>>) -> Result<(), Failure> {

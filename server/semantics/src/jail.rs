@@ -3,42 +3,42 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use sandbox::{CancelToken, Finished, Jailed, Keep, Limits, Mount, Output, Sandbox};
+use sandbox::{CancelToken, Finished, Jailed, Keep, Limits, Mount, Output};
 
-/// One command to run inside the sandbox. Paths are the same inside as outside.
+use crate::load::Tools;
+
+/// One command of the toolchain to run inside the sandbox. Paths are the same inside as outside.
 #[derive(Debug, Clone)]
-pub struct JailCommand {
-    /// The program, absolute.
-    pub program: PathBuf,
+pub struct ToolCommand {
+    /// The program, relative to the toolchain.
+    pub program: &'static str,
     pub arguments: Vec<String>,
-    /// What is set besides the sandbox's own variables.
-    pub environment: Vec<(String, String)>,
+    /// What is set besides what every command of the toolchain gets.
+    pub environment: &'static [(&'static str, &'static str)],
     /// The working directory, absolute.
     pub directory: PathBuf,
-    /// What may be read besides the operating system's own files; what does not exist is left out.
-    pub readable: Vec<PathBuf>,
-    /// What may be written.
-    pub writable: Vec<PathBuf>,
+    /// What it sees besides the toolchain and the cargo home.
+    pub mounts: Vec<Mount>,
     /// After this long everything in the sandbox is killed.
     pub limit: Duration,
 }
 
-impl JailCommand {
-    /// The policy of this command.
-    pub fn policy(self) -> Jailed {
-        let mut jailed = Jailed::new(self.program, self.directory).args(self.arguments);
+impl ToolCommand {
+    /// Runs it to its end.
+    pub fn run(self, tools: &Tools) -> Finished {
+        let place = &tools.place;
+        let mut jailed = Jailed::new(place.toolchain.join(self.program), self.directory).args(self.arguments);
+        let path = format!("{}:/usr/local/bin:/usr/bin:/bin", place.toolchain.join("bin").display());
+        jailed = jailed.env("PATH", path).env("CARGO_TARGET_DIR", &place.target);
+        jailed.env.extend(tools.cargo.env.iter().cloned());
         for (name, value) in self.environment {
             jailed = jailed.env(name, value);
         }
-        jailed.mounts.extend(self.readable.into_iter().filter(|path| path.exists()).map(Mount::read_only));
-        jailed.mounts.extend(self.writable.into_iter().map(Mount::writable));
+        jailed.mounts = self.mounts;
+        jailed.mounts.extend(place.toolchain_mount());
+        jailed.mounts.extend(tools.cargo.mounts.iter().cloned());
         jailed.limits = Limits::within(self.limit);
         jailed.stdout = Output::Captured(Keep::all());
-        jailed
-    }
-
-    /// Runs it to its end.
-    pub fn run(self, sandbox: &Sandbox) -> Finished {
-        sandbox.run(self.policy(), &CancelToken::new())
+        tools.sandbox.run(jailed, &CancelToken::new())
     }
 }

@@ -15,10 +15,12 @@ mod refactor;
 mod settings;
 mod symbols;
 mod text;
+mod worker;
 
 pub use analysis::{Analysis, Site};
 pub use desk::InProcess;
 pub use load::{
-    Facts, LoadError, MacroPipes, MacroProcess, MacroServer, Place, ToolchainFacts, WorkspaceFacts, gather,
+    Facts, LoadError, MacroPipes, MacroProcess, MacroServer, Place, ToolchainFacts, Tools, WorkspaceFacts, gather,
 };
 pub use questions::{Answers, Ask, Question, Reply};
+pub use worker::{Client, WORKER_ARG, WorkerLimits, Workspace, run_if_worker};

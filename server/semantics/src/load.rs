@@ -15,7 +15,7 @@ mod sysroot;
 mod toolchain;
 
 pub use cargo::gather;
-pub use confine::Place;
+pub use confine::{Place, Tools};
 pub use facts::{Facts, LoadError, ToolchainFacts, WorkspaceFacts};
 pub use macros::{MacroPipes, MacroServer};
 pub use project::{DoctestCrate, Project, absolute, panic_text};

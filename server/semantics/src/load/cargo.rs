@@ -4,14 +4,14 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use sandbox::{Finished, Sandbox};
+use sandbox::{Finished, Mount};
 use serde_json::Value;
 use task::Features;
 
-use super::confine::Place;
+use super::confine::{Place, Tools};
 use super::facts::{Facts, LoadError, WorkspaceFacts};
-use super::toolchain::{self, CHANNEL, environment, succeed};
-use crate::jail::JailCommand;
+use super::toolchain::{self, CHANNEL, succeed};
+use crate::jail::ToolCommand;
 
 /// More Cargo workspaces than this in one tree are listed as not analysed.
 const WORKSPACE_CAP: usize = 12;
@@ -22,14 +22,9 @@ const WORKSPACE_CAP: usize = 12;
 ///
 /// # Errors
 /// When the toolchain cannot be asked, or no workspace at all could be loaded.
-pub fn gather(
-    sandbox: &Sandbox,
-    place: &Place,
-    manifests: &[String],
-    features: Features,
-    limit: Duration,
-) -> Result<Facts, LoadError> {
-    let toolchain = toolchain::facts(sandbox, place)?;
+pub fn gather(tools: &Tools, manifests: &[String], features: Features, limit: Duration) -> Result<Facts, LoadError> {
+    let toolchain = toolchain::facts(tools)?;
+    let place = &tools.place;
     let mut notes = toolchain.notes.clone();
     let mut ordered: Vec<&String> = manifests.iter().collect();
     ordered.sort_by_key(|path| (path.matches('/').count(), path.as_str()));
@@ -47,7 +42,7 @@ pub fn gather(
             ));
             break;
         }
-        let question = Question { sandbox, place, manifest: &manifest, host: &toolchain.host, limit };
+        let question = Question { tools, place, manifest: &manifest, host: &toolchain.host, limit };
         match question.ask(features, &mut notes) {
             Ok(workspace) => {
                 covered.extend(members(&workspace.metadata));
@@ -77,7 +72,7 @@ fn members(metadata: &str) -> Vec<PathBuf> {
 
 /// One workspace to ask about.
 struct Question<'a> {
-    sandbox: &'a Sandbox,
+    tools: &'a Tools,
     place: &'a Place,
     manifest: &'a Path,
     host: &'a str,
@@ -176,25 +171,19 @@ impl Question<'_> {
 
     fn run(&self, arguments: &[&str], feature_flags: &[&str]) -> Finished {
         let manifest = self.manifest.display().to_string();
-        let command = JailCommand {
-            program: self.place.toolchain.join("bin/cargo"),
+        let command = ToolCommand {
+            program: "bin/cargo",
             arguments: arguments
                 .iter()
                 .chain(feature_flags)
                 .map(|argument| (*argument).to_owned())
                 .chain(["--manifest-path".to_owned(), manifest])
                 .collect(),
-            environment: environment(self.place, &[CHANNEL]),
+            environment: CHANNEL,
             directory: self.manifest.parent().unwrap_or(&self.place.tree).to_owned(),
-            readable: vec![
-                self.place.toolchain.clone(),
-                self.place.cargo_home.join("registry"),
-                self.place.cargo_home.join("git"),
-                self.place.tree.clone(),
-            ],
-            writable: vec![self.place.target.clone()],
+            mounts: vec![Mount::read_only(&self.place.tree), Mount::writable(&self.place.target)],
             limit: self.limit,
         };
-        command.run(self.sandbox)
+        command.run(self.tools)
     }
 }

@@ -3,6 +3,7 @@
 
 use std::path::{Component, Path, PathBuf};
 
+use sandbox::{CargoView, Mount, Sandbox};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -17,8 +18,17 @@ pub struct Place {
     pub target: PathBuf,
     /// The toolchain's root: the folder that has `bin/cargo`.
     pub toolchain: PathBuf,
-    /// The cargo home whose `registry` and `git` folders hold dependency sources.
+    /// The private cargo home whose `registry/src` and `git/checkouts` hold dependency sources.
     pub cargo_home: PathBuf,
+}
+
+/// What loading works with.
+#[derive(Debug, Clone)]
+pub struct Tools {
+    pub sandbox: Sandbox,
+    pub place: Place,
+    /// What the sandbox needs to fill `place.cargo_home`.
+    pub cargo: CargoView,
 }
 
 impl Place {
@@ -35,6 +45,17 @@ impl Place {
     /// Where dependency sources may lie.
     pub fn dependencies(&self) -> [PathBuf; 2] {
         [self.cargo_home.join("registry/src"), self.cargo_home.join("git/checkouts")]
+    }
+
+    /// What a process that only reads may see: the tree, its dependencies, the toolchain and what was built.
+    pub fn readable(&self) -> Vec<Mount> {
+        let folders = self.dependencies().into_iter().chain([self.tree.clone(), self.target.clone()]);
+        folders.filter(|folder| folder.exists()).map(Mount::read_only).chain(self.toolchain_mount()).collect()
+    }
+
+    /// Nothing when the toolchain lies where every sandbox shows it.
+    pub fn toolchain_mount(&self) -> Option<Mount> {
+        (!self.toolchain.starts_with("/usr")).then(|| Mount::read_only(&self.toolchain))
     }
 
     /// Whether a path names a source that analysis may read: in the tree or among the dependencies.
@@ -73,13 +94,13 @@ impl Place {
                 members.retain(known);
             }
         }
-        if let Some(nodes) = metadata["resolve"]["nodes"].as_array_mut() {
+        if let Some(nodes) = metadata.pointer_mut("/resolve/nodes").and_then(Value::as_array_mut) {
             nodes.retain(|node| known(&node["id"]));
             for node in nodes {
-                if let Some(dependencies) = node["deps"].as_array_mut() {
+                if let Some(dependencies) = node.get_mut("deps").and_then(Value::as_array_mut) {
                     dependencies.retain(|dependency| known(&dependency["pkg"]));
                 }
-                if let Some(dependencies) = node["dependencies"].as_array_mut() {
+                if let Some(dependencies) = node.get_mut("dependencies").and_then(Value::as_array_mut) {
                     dependencies.retain(known);
                 }
             }

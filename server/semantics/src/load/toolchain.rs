@@ -5,12 +5,12 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
 
-use sandbox::{Finished, Sandbox};
+use sandbox::Finished;
 use serde_json::Value;
 
-use super::confine::Place;
+use super::confine::Tools;
 use super::facts::{LoadError, ToolchainFacts};
-use crate::jail::JailCommand;
+use crate::jail::ToolCommand;
 
 /// Atoms that rustc sets but does not print on the stable channel; without them parts of `core` do not resolve.
 const UNPRINTED: [&str; 2] = ["target_has_atomic_equal_alignment", "target_has_atomic_load_store"];
@@ -18,20 +18,20 @@ const UNPRINTED_WIDTHS: [&str; 6] = ["8", "16", "32", "64", "128", "ptr"];
 const UNPRINTED_FLAGS: [&str; 3] = ["target_has_atomic_load_store", "target_thread_local", "target_has_atomic"];
 
 /// Lets a stable cargo take the unstable flags that the compiler's own loader uses.
-pub const CHANNEL: (&str, &str) = ("__CARGO_TEST_CHANNEL_OVERRIDE_DO_NOT_USE_THIS", "nightly");
+pub const CHANNEL: &[(&str, &str)] = &[("__CARGO_TEST_CHANNEL_OVERRIDE_DO_NOT_USE_THIS", "nightly")];
 
 /// Facts by toolchain and cargo home.
 type Known = Mutex<HashMap<(PathBuf, PathBuf), Arc<ToolchainFacts>>>;
 
 /// The facts of the toolchain of this place, from memory when it was asked before.
-pub fn facts(sandbox: &Sandbox, place: &Place) -> Result<Arc<ToolchainFacts>, LoadError> {
+pub fn facts(tools: &Tools) -> Result<Arc<ToolchainFacts>, LoadError> {
     static KNOWN: OnceLock<Known> = OnceLock::new();
     let known = KNOWN.get_or_init(Mutex::default);
-    let key = (place.toolchain.clone(), place.cargo_home.clone());
+    let key = (tools.place.toolchain.clone(), tools.place.cargo_home.clone());
     if let Some(found) = known.lock().unwrap_or_else(std::sync::PoisonError::into_inner).get(&key) {
         return Ok(Arc::clone(found));
     }
-    let asked = Arc::new(ask(sandbox, place)?);
+    let asked = Arc::new(ask(tools)?);
     // An incomplete answer is not remembered: what is missing may be installed while the server runs.
     if asked.notes.is_empty() {
         known.lock().unwrap_or_else(std::sync::PoisonError::into_inner).insert(key, Arc::clone(&asked));
@@ -39,38 +39,37 @@ pub fn facts(sandbox: &Sandbox, place: &Place) -> Result<Arc<ToolchainFacts>, Lo
     Ok(asked)
 }
 
-fn ask(sandbox: &Sandbox, place: &Place) -> Result<ToolchainFacts, LoadError> {
-    let version_text = succeed("rustc --version", rustc(sandbox, place, &["-vV"], &[]))?;
+fn ask(tools: &Tools) -> Result<ToolchainFacts, LoadError> {
+    let version_text = succeed("rustc --version", rustc(tools, &["-vV"], &[]))?;
     let field =
         |name: &str| version_text.lines().find_map(|line| line.strip_prefix(name)).map(|text| text.trim().to_owned());
     let unreadable = || LoadError::Malformed { what: "rustc --version", expected: "its version", source: None };
     let version = field("release:").ok_or_else(unreadable)?;
     let host = field("host:").ok_or_else(unreadable)?;
-    let mut cfg: Vec<String> = succeed("rustc --print cfg", rustc(sandbox, place, &["--print", "cfg", "-O"], &[]))?
+    let mut cfg: Vec<String> = succeed("rustc --print cfg", rustc(tools, &["--print", "cfg", "-O"], &[]))?
         .lines()
         .map(str::to_owned)
         .collect();
     cfg.extend(UNPRINTED.iter().flat_map(|atom| UNPRINTED_WIDTHS.map(|width| format!("{atom}=\"{width}\""))));
     cfg.extend(UNPRINTED_FLAGS.map(str::to_owned));
-    let spec =
-        rustc(sandbox, place, &["-Zunstable-options", "--print", "target-spec-json"], &[("RUSTC_BOOTSTRAP", "1")]);
+    let spec = rustc(tools, &["-Zunstable-options", "--print", "target-spec-json"], &[("RUSTC_BOOTSTRAP", "1")]);
     let spec: Value = serde_json::from_str(&succeed("rustc --print target-spec-json", spec)?).map_err(|error| {
         LoadError::Malformed { what: "rustc --print target-spec-json", expected: "JSON", source: Some(error) }
     })?;
     let text = |key: &str| spec[key].as_str().unwrap_or_default().to_owned();
     let mut notes = Vec::new();
-    let library = library(sandbox, place, &host, &mut notes)?;
+    let library = library(tools, &host, &mut notes)?;
     Ok(ToolchainFacts { version, host, cfg, data_layout: text("data-layout"), arch: text("arch"), library, notes })
 }
 
 /// What cargo says about the standard library, or null with a note.
-fn library(sandbox: &Sandbox, place: &Place, host: &str, notes: &mut Vec<String>) -> Result<Value, LoadError> {
-    if !place.library().join("Cargo.toml").is_file() {
+fn library(tools: &Tools, host: &str, notes: &mut Vec<String>) -> Result<Value, LoadError> {
+    if !tools.place.library().join("Cargo.toml").is_file() {
         notes.push("the standard library's sources are missing: run `rustup component add rust-src`".to_owned());
         return Ok(Value::Null);
     }
     let whole = ["metadata", "--format-version=1", "--offline", "--locked", "--filter-platform", host];
-    let output = command(place, "bin/cargo", &whole, &[CHANNEL], place.library()).run(sandbox);
+    let output = command("bin/cargo", &whole, CHANNEL, tools.place.library()).run(tools);
     if output.outcome.success() {
         return parse(&output.stdout.bytes());
     }
@@ -80,7 +79,7 @@ fn library(sandbox: &Sandbox, place: &Place, host: &str, notes: &mut Vec<String>
             .to_owned(),
     );
     let alone = ["metadata", "--format-version=1", "--offline", "--no-deps"];
-    let output = command(place, "bin/cargo", &alone, &[CHANNEL], place.library()).run(sandbox);
+    let output = command("bin/cargo", &alone, CHANNEL, tools.place.library()).run(tools);
     if output.outcome.success() { parse(&output.stdout.bytes()) } else { Ok(Value::Null) }
 }
 
@@ -92,37 +91,25 @@ fn parse(bytes: &[u8]) -> Result<Value, LoadError> {
     })
 }
 
-fn rustc(sandbox: &Sandbox, place: &Place, arguments: &[&str], environment: &[(&str, &str)]) -> Finished {
-    command(place, "bin/rustc", arguments, environment, place.toolchain.clone()).run(sandbox)
+fn rustc(tools: &Tools, arguments: &[&str], environment: &'static [(&'static str, &'static str)]) -> Finished {
+    command("bin/rustc", arguments, environment, tools.place.toolchain.clone()).run(tools)
 }
 
 /// A toolchain command without the tree.
 fn command(
-    place: &Place,
-    program: &str,
+    program: &'static str,
     arguments: &[&str],
-    extra: &[(&str, &str)],
+    environment: &'static [(&'static str, &'static str)],
     directory: PathBuf,
-) -> JailCommand {
-    JailCommand {
-        program: place.toolchain.join(program),
+) -> ToolCommand {
+    ToolCommand {
+        program,
         arguments: arguments.iter().map(|argument| (*argument).to_owned()).collect(),
-        environment: environment(place, extra),
+        environment,
         directory,
-        readable: vec![place.toolchain.clone(), place.cargo_home.join("registry")],
-        writable: Vec::new(),
+        mounts: Vec::new(),
         limit: Duration::from_secs(60),
     }
-}
-
-/// The environment of every toolchain command.
-pub fn environment(place: &Place, extra: &[(&str, &str)]) -> Vec<(String, String)> {
-    let path = format!("{}:/usr/local/bin:/usr/bin:/bin", place.toolchain.join("bin").display());
-    let home = place.cargo_home.display().to_string();
-    let target = place.target.display().to_string();
-    let fixed =
-        [("PATH", path.as_str()), ("CARGO_HOME", &home), ("CARGO_TARGET_DIR", &target), ("CARGO_NET_OFFLINE", "true")];
-    fixed.iter().chain(extra).map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect()
 }
 
 /// Standard output of a command that must succeed.

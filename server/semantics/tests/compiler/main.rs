@@ -7,6 +7,7 @@
 mod gate;
 mod rename;
 mod support;
+mod worker;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process::ExitCode;
@@ -17,7 +18,8 @@ pub type Case = (&'static str, fn());
 
 fn main() -> ExitCode {
     sandbox::run_if_launcher();
-    let cases: Vec<Case> = [rename::CASES, gate::CASES].concat();
+    semantics::run_if_worker();
+    let cases: Vec<Case> = [rename::CASES, gate::CASES, worker::CASES].concat();
     let words: Vec<String> = std::env::args().skip(1).collect();
     let exact = words.iter().any(|word| word == "--exact");
     let filters: Vec<&String> = words.iter().filter(|word| !word.starts_with('-')).collect();

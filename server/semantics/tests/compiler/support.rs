@@ -6,8 +6,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use sandbox::{CancelToken, Jailed, Mount, Sandbox};
-use semantics::{Analysis, InProcess, MacroProcess, MacroServer, Place, gather};
+use sandbox::{CancelToken, CargoHome, Jailed, Mount, Sandbox};
+use semantics::{Analysis, InProcess, MacroProcess, MacroServer, Place, Tools, gather};
 use task::port::{
     Answer, Change, Compiler as _, Gate as _, GateReport, Generation, Refactor as _, Refactored, Refactoring,
     Symbols as _,
@@ -30,29 +30,32 @@ pub fn path(text: &str) -> TreePath {
 /// The toolchain and the cargo home that run this test.
 pub fn place(folder: &Path) -> Place {
     let toolchain = PathBuf::from(env!("CARGO")).canonicalize().unwrap();
-    let home = std::env::var_os("CARGO_HOME").map(PathBuf::from);
-    let home = home.unwrap_or_else(|| std::env::home_dir().unwrap().join(".cargo"));
     Place {
         tree: folder.join("tree"),
         target: folder.join("target"),
         toolchain: toolchain.parent().unwrap().parent().unwrap().to_owned(),
-        cargo_home: home.canonicalize().unwrap(),
+        cargo_home: folder.join("cargo"),
     }
 }
 
 /// A package without dependencies.
 pub fn package(sources: &[(&str, &str)]) -> Project {
+    project(&package_files(sources))
+}
+
+/// The files of a package without dependencies.
+pub fn package_files(sources: &[(&str, &str)]) -> Vec<(String, Vec<u8>)> {
     let mut files = vec![
         ("Cargo.toml", "[package]\nname = \"demo\"\nversion = \"0.1.0\"\nedition = \"2024\"\n"),
         ("Cargo.lock", "version = 4\n\n[[package]]\nname = \"demo\"\nversion = \"0.1.0\"\n"),
     ];
     files.extend(sources);
-    project(&files.into_iter().map(|(path, text)| (path.to_owned(), text.as_bytes().to_vec())).collect::<Vec<_>>())
+    files.into_iter().map(|(path, text)| (path.to_owned(), text.as_bytes().to_vec())).collect()
 }
 
 /// The sources of a crate that cargo has fetched for this workspace.
 pub fn published(name: &str) -> Project {
-    let home = place(Path::new("/")).cargo_home;
+    let home = CargoHome::from_env().host;
     let registries = std::fs::read_dir(home.join("registry/src")).unwrap().flatten();
     let found = registries.map(|registry| registry.path().join(name)).find(|folder| folder.is_dir());
     let folder = found.unwrap_or_else(|| panic!("{name} is not in the cargo cache; run cargo fetch"));
@@ -86,17 +89,15 @@ fn without_benches(manifest: &str) -> String {
 }
 
 /// Lets cargo write the lock file that a published crate does not have.
-fn lock(sandbox: &Sandbox, place: &Place) {
+fn lock(tools: &Tools) {
+    let place = &tools.place;
     let mut command =
         Jailed::new(place.toolchain.join("bin/cargo"), &place.tree).args(["generate-lockfile", "--offline"]);
-    command = command.env("CARGO_HOME", &place.cargo_home);
+    command.env.extend(tools.cargo.env.iter().cloned());
     command = command.env("PATH", format!("{}:/usr/bin", place.toolchain.join("bin").display()));
-    command.mounts = vec![
-        Mount::read_only(&place.toolchain),
-        Mount::read_only(place.cargo_home.join("registry")),
-        Mount::writable(&place.tree),
-    ];
-    let finished = sandbox.run(command, &CancelToken::new());
+    command.mounts = vec![Mount::read_only(&place.toolchain), Mount::writable(&place.tree)];
+    command.mounts.extend(tools.cargo.mounts.iter().cloned());
+    let finished = tools.sandbox.run(command, &CancelToken::new());
     assert!(finished.outcome.success(), "{}: {}", finished.outcome, finished.stderr.lossy());
 }
 
@@ -111,7 +112,14 @@ fn read(root: &Path, folder: &Path, files: &mut Vec<(String, Vec<u8>)>) {
     }
 }
 
-pub fn project(files: &[(String, Vec<u8>)]) -> Project {
+/// A project on disk with what is needed to load it.
+pub struct Prepared {
+    pub tools: Tools,
+    pub files: BTreeMap<TreePath, Arc<[u8]>>,
+    pub folder: tempfile::TempDir,
+}
+
+pub fn prepare(files: &[(String, Vec<u8>)]) -> Prepared {
     let folder = tempfile::tempdir().unwrap();
     let place = place(&folder.path().canonicalize().unwrap());
     std::fs::create_dir(&place.target).unwrap();
@@ -120,28 +128,46 @@ pub fn project(files: &[(String, Vec<u8>)]) -> Project {
         std::fs::create_dir_all(path.parent().unwrap()).unwrap();
         std::fs::write(path, bytes).unwrap();
     }
-    let sandbox = Sandbox::open().unwrap();
-    let mut files = files.to_vec();
-    if !place.tree.join("Cargo.lock").exists() {
-        lock(&sandbox, &place);
-        files.push(("Cargo.lock".to_owned(), std::fs::read(place.tree.join("Cargo.lock")).unwrap()));
-    }
-    let manifests: Vec<String> =
-        files.iter().map(|(path, _)| path.clone()).filter(|path| path.ends_with("Cargo.toml")).collect();
-    let facts = gather(&sandbox, &place, &manifests, Features::All, Duration::from_secs(120)).unwrap();
-    let started = MacroProcess::start(&sandbox, &place).unwrap().unwrap();
-    let server = MacroServer::connect(&place.macro_server(), started.1, &facts.toolchain.version).unwrap();
-    let files: BTreeMap<TreePath, Arc<[u8]>> =
+    std::fs::create_dir(&place.cargo_home).unwrap();
+    let cargo = CargoHome::from_env().provision(&place.cargo_home).unwrap();
+    let tools = Tools { sandbox: Sandbox::open().unwrap(), place, cargo };
+    let mut files: BTreeMap<TreePath, Arc<[u8]>> =
         files.iter().map(|(path, bytes)| (path.parse().unwrap(), Arc::from(bytes.as_slice()))).collect();
-    let base = files.iter().map(|(path, bytes)| (path.clone(), Some(Arc::clone(bytes)))).collect();
-    let base = Change { generation: Generation(1), files: base };
-    let analysis = Analysis::load(facts, &base, Some(server)).unwrap();
+    let lock_file = tools.place.tree.join("Cargo.lock");
+    if !lock_file.exists() {
+        lock(&tools);
+        files.insert(path("Cargo.lock"), std::fs::read(lock_file).unwrap().into());
+    }
+    Prepared { tools, files, folder }
+}
+
+impl Prepared {
+    /// The whole text as the first change.
+    pub fn base(&self) -> Change {
+        let files = self.files.iter().map(|(path, bytes)| (path.clone(), Some(Arc::clone(bytes)))).collect();
+        Change { generation: Generation(1), files }
+    }
+
+    pub fn gather(&self) -> Result<semantics::Facts, semantics::LoadError> {
+        let manifests: Vec<String> =
+            self.files.keys().map(TreePath::to_string).filter(|path| path.ends_with("Cargo.toml")).collect();
+        gather(&self.tools, &manifests, Features::All, Duration::from_secs(120))
+    }
+}
+
+pub fn project(files: &[(String, Vec<u8>)]) -> Project {
+    let prepared = prepare(files);
+    let facts = prepared.gather().unwrap();
+    let place = &prepared.tools.place;
+    let started = MacroProcess::start(&prepared.tools.sandbox, place).unwrap().unwrap();
+    let server = MacroServer::connect(&place.macro_server(), started.1, &facts.toolchain.version).unwrap();
+    let analysis = Analysis::load(facts, &prepared.base(), Some(server)).unwrap();
     Project {
         compiler: InProcess::new(analysis),
-        files,
+        files: prepared.files,
         generation: AtomicU64::new(1),
         _macros: Some(started.0),
-        _folder: folder,
+        _folder: prepared.folder,
     }
 }
 
