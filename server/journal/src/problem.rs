@@ -4,6 +4,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use rusqlite::ErrorCode;
+use rusqlite::ffi::SQLITE_IOERR_SHMSIZE;
 use task::port::JournalError;
 
 /// The cause inside a [`JournalError::Storage`].
@@ -50,6 +51,10 @@ impl Problem {
         {
             // SQLite found its own structures whole, but what is in them is nothing that we write.
             return Self::Damaged(path);
+        }
+        if source.sqlite_error().is_some_and(|error| error.extended_code == SQLITE_IOERR_SHMSIZE) {
+            // The index of the log could not be given its size; SQLite has no word for why, but there is only one reason.
+            return Self::Full(path);
         }
         match source.sqlite_error_code() {
             Some(ErrorCode::DiskFull) => Self::Full(path),
