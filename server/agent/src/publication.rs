@@ -2,7 +2,7 @@
 //! claims is a hint, what is read back is the end.
 
 use task::port::Publisher;
-use task::{Event, PublicationEnd, PublishedFile, Scope, TreeId, TreePath};
+use task::{Event, Publication, PublicationEnd, PublishedFile, Scope, TreeId, TreePath};
 use worktree::{FreezeOptions, Rebased};
 
 use crate::{Error, walk::Walk};
@@ -37,8 +37,14 @@ impl Walk<'_> {
     /// When the journal, the store or the workspace cannot be worked with.
     pub fn apply(&mut self, approval: &Approval, publisher: &dyn Publisher) -> Result<Applied, Error> {
         let refused = |reason: String| Ok(Applied::Refused { reason });
-        if let Some(end) = self.finish_open(publisher)? {
-            return Ok(Applied::Ended(end));
+        // A publication that is not done comes first: files already written count as done. Where it cannot be finished
+        // because the text moved on, the change goes the way of any change whose files moved.
+        if let Some(open) = self.state.open_publication().cloned() {
+            let end = self.finish(&open, publisher)?;
+            let is_this = open.undoes.is_none() && open.tree == approval.tree;
+            if matches!(end, PublicationEnd::Partial { .. }) || (is_this && end == PublicationEnd::Applied) {
+                return Ok(Applied::Ended(end));
+            }
         }
         let Some(expected) = self.base_of(&approval.tree) else {
             return refused(format!(
@@ -69,14 +75,12 @@ impl Walk<'_> {
     /// # Errors
     /// When the journal, the store or the workspace cannot be worked with.
     pub fn undo(&mut self, publisher: &dyn Publisher) -> Result<Applied, Error> {
-        self.finish_open(publisher)?;
-        let undone: Vec<u32> =
-            self.publications_that_ended(&PublicationEnd::Applied).filter_map(|it| it.undoes).collect();
-        let last = self
-            .publications_that_ended(&PublicationEnd::Applied)
-            .filter(|publication| publication.undoes.is_none() && !undone.contains(&publication.number))
-            .last()
-            .cloned();
+        let last = match self.state.open_publication().cloned() {
+            Some(open) if open.undoes.is_some() => return self.finish(&open, publisher).map(Applied::Ended),
+            // What is written of it comes out again, without being finished first.
+            Some(open) => Some(open),
+            None => self.last_applied(),
+        };
         let Some(last) = last else {
             return Ok(Applied::Refused {
                 reason: format!("task {} has written nothing that could be taken back", self.id()),
@@ -90,16 +94,17 @@ impl Walk<'_> {
         self.publish(&last.tree, &last.base, Some(last.number), swapped, publisher).map(Applied::Ended)
     }
 
-    fn publications_that_ended<'s>(&'s self, end: &'s PublicationEnd) -> impl Iterator<Item = &'s task::Publication> {
-        self.state.publications.iter().filter(move |publication| publication.end.as_ref() == Some(end))
+    /// The last publication that is in the files.
+    fn last_applied(&self) -> Option<Publication> {
+        let applied = || self.state.publications.iter().filter(|it| it.end == Some(PublicationEnd::Applied));
+        let undone = |number| applied().any(|it| it.undoes == Some(number));
+        applied().rev().find(|it| it.undoes.is_none() && !undone(it.number)).cloned()
     }
 
-    /// A publication whose process died in the middle is finished first: files already written count as done.
-    fn finish_open(&mut self, publisher: &dyn Publisher) -> Result<Option<PublicationEnd>, Error> {
-        let Some(open) = self.state.open_publication().cloned() else { return Ok(None) };
+    fn finish(&mut self, open: &Publication, publisher: &dyn Publisher) -> Result<PublicationEnd, Error> {
         let end = self.ask(&open.files, publisher)?;
         self.record(Event::Published { publication: open.number, end: end.clone() })?;
-        Ok(Some(end))
+        Ok(end)
     }
 
     fn publish(

@@ -226,9 +226,15 @@ impl State {
         self.judgement(tree).is_some_and(|judgement| judgement.verified)
     }
 
-    /// A publication that was asked for and whose end nobody has seen.
+    /// The newest publication that was asked for and is not done: nobody has seen its end, or it was partial. One that
+    /// was taken back since is done.
     pub fn open_publication(&self) -> Option<&Publication> {
-        self.publications.iter().find(|publication| publication.requested && publication.end.is_none())
+        let applied = |publication: &&Publication| publication.end == Some(PublicationEnd::Applied);
+        let undone = |number| self.publications.iter().filter(applied).any(|it| it.undoes == Some(number));
+        self.publications.iter().rev().find(|publication| {
+            let open = matches!(publication.end, None | Some(PublicationEnd::Partial { .. }));
+            publication.requested && open && !undone(publication.number)
+        })
     }
 
     fn attempt_mut(&mut self, id: AttemptId) -> Option<&mut Attempt> {
