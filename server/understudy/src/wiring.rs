@@ -1,10 +1,12 @@
 //! Wires the rooms together into one house.
 
+use std::path::Path;
 use std::sync::Arc;
 
 use agent::House;
 use journal::Journal;
 use sandbox::{CancelToken, Sandbox};
+use worktree::{Workspace, WorkspaceError};
 
 use crate::compilers::Worker;
 use crate::failure::Failure;
@@ -22,6 +24,16 @@ pub enum Front {
 pub struct Opened {
     pub house: House,
     pub settings: Settings,
+}
+
+/// Opens a house for work on a folder. A folder that cannot be worked on is refused before anything is made.
+pub fn open_on(front: Front, folder: &str) -> Result<Opened, Failure> {
+    let state = Settings::load()?.state_folder()?;
+    match Workspace::open(Path::new(folder), &state) {
+        // About a state folder that cannot be written the journal says more.
+        Ok(_) | Err(WorkspaceError::Other(_)) => open(front),
+        Err(error) => Err(agent::Error::from(error).into()),
+    }
 }
 
 /// Opens the journal and finds the jail. A machine without a jail still has a house: what needs one says why it cannot.

@@ -6,9 +6,10 @@ use anstream::println;
 use serde::Serialize;
 use task::ExitCode;
 
-use super::request::{folder, opened};
+use super::request::folder;
 use crate::failure::Failure;
 use crate::render;
+use crate::wiring::{self, Front};
 
 /// One thing that was tried.
 #[derive(Debug, Serialize)]
@@ -23,7 +24,7 @@ struct Finding {
 
 pub fn doctor(repo: &Path, json: bool) -> Result<ExitCode, Failure> {
     let repo = folder(repo)?;
-    let opened = opened(true)?;
+    let opened = wiring::open_on(Front::Json, &repo)?;
     let mut findings = vec![Finding {
         what: "state folder".into(),
         works: true,

@@ -5,7 +5,7 @@ use std::io::Read as _;
 use task::port::Journal as _;
 use task::{Candidate, Engine, ExitCode, Tool};
 
-use super::request::{Ask, carry_out, front, request};
+use super::request::{Ask, carry_out, folder, front, request};
 use crate::args::Prove;
 use crate::failure::Failure;
 use crate::wiring;
@@ -15,7 +15,8 @@ const LARGEST_PATCH: u64 = 256 << 20;
 
 pub fn prove(args: &Prove) -> Result<ExitCode, Failure> {
     let patch = args.patch.as_deref().map(read_patch).transpose()?;
-    let opened = wiring::open(front(&args.common))?;
+    let folder = folder(&args.common.repo.repo)?;
+    let opened = wiring::open_on(front(&args.common), &folder)?;
     let (candidate, description) = match (patch, &args.branch) {
         (Some(bytes), _) => {
             let artifact = opened.house.journal.put_artifact(&bytes)?;
@@ -32,7 +33,7 @@ pub fn prove(args: &Prove) -> Result<ExitCode, Failure> {
         base_revision: None,
         budget_microdollars: None,
     };
-    let request = request(&opened, &args.common, ask)?;
+    let request = request(&opened, folder, &args.common, ask)?;
     carry_out(&opened, &args.common, request)
 }
 

@@ -28,8 +28,7 @@ pub fn front(common: &Common) -> Front {
 }
 
 /// Builds the request.
-pub fn request(front: &wiring::Opened, common: &Common, ask: Ask) -> Result<Request, Failure> {
-    let folder = folder(&common.repo.repo)?;
+pub fn request(front: &wiring::Opened, folder: String, common: &Common, ask: Ask) -> Result<Request, Failure> {
     let settings = &front.settings;
     let mut limits = settings.limits();
     if let Some(attempts) = common.max_attempts {

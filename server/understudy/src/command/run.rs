@@ -2,7 +2,7 @@
 
 use task::{Engine, ExitCode, Tool};
 
-use super::request::{Ask, carry_out, front, request};
+use super::request::{Ask, carry_out, folder, front, request};
 use crate::args::Run;
 use crate::failure::Failure;
 use crate::wiring;
@@ -32,7 +32,8 @@ pub fn run(args: &Run) -> Result<ExitCode, Failure> {
         Some(dollars) if dollars.is_finite() && dollars >= 0.0 => Some((dollars * 1e6) as u64),
         Some(_) => return Err(Failure::usage("`--budget-usd` is an amount of dollars, 0 or more")),
     };
-    let opened = wiring::open(front(&args.common))?;
+    let folder = folder(&args.common.repo.repo)?;
+    let opened = wiring::open_on(front(&args.common), &folder)?;
     let ask = Ask {
         engine: Engine::Compiler,
         description,
@@ -41,7 +42,7 @@ pub fn run(args: &Run) -> Result<ExitCode, Failure> {
         base_revision: args.base.clone(),
         budget_microdollars,
     };
-    let request = request(&opened, &args.common, ask)?;
+    let request = request(&opened, folder, &args.common, ask)?;
     carry_out(&opened, &args.common, request)
 }
 

@@ -69,7 +69,7 @@ pub fn try_it(keep: bool) -> Result<ExitCode, Failure> {
         base_revision: None,
         budget_microdollars: None,
     };
-    let request = request(&opened, &common, ask)?;
+    let request = request(&opened, super::request::folder(&folder)?, &common, ask)?;
     let code = carry_out(&opened, &common, request)?;
     if keep {
         println!("\nThe sample is in {}: none of its files was changed.", folder.display());

@@ -6,16 +6,16 @@ use std::path::Path;
 
 use sandbox::Outcome;
 
-use super::request::{folder, opened};
+use super::request::folder;
 use crate::failure::Failure;
-use crate::wiring;
+use crate::wiring::{self, Front};
 
 /// The status of a command that could not be started, as `env` and `timeout` have it.
 const COULD_NOT_START: i32 = 125;
 
 pub fn sandbox(repo: &Path, timeout: u64, command: Vec<OsString>) -> Result<i32, Failure> {
     let folder = folder(repo)?;
-    let opened = opened(true)?;
+    let opened = wiring::open_on(Front::Json, &folder)?;
     wiring::cancel_on_interrupt(&opened.house.cancel);
     let finished = match agent::in_shadow(&opened.house, &folder, command, std::time::Duration::from_secs(timeout)) {
         Ok(finished) => finished,
