@@ -7,9 +7,10 @@ use std::sync::{Arc, OnceLock};
 use std::time::{Duration, SystemTime};
 
 use checks::{
-    Case, Evidence, FileMap, Files as _, Guard, Order, Ran, Renames, Runner, Tools, Unguarded, Wanted, Watch,
+    Case, EnvironmentError, Evidence, FileMap, Files as _, Guard, Order, Ran, Renames, Runner, Tools, Unguarded,
+    Wanted, Watch,
 };
-use sandbox::{CargoHome, RustHome, Sandbox};
+use sandbox::{CancelToken, CargoHome, RustHome, Sandbox};
 use task::{Check, CheckKind, Digest, Features, Judgement, Receipt, SandboxLevel, TreeId, TreePath};
 
 /// One slot: whatever tree is projected into it, the build folder stays.
@@ -61,8 +62,14 @@ fn runner() -> &'static Runner {
 
 impl Bench {
     pub fn new() -> Self {
+        Self::at("slot-0")
+    }
+
+    /// In a folder of that name.
+    pub fn at(name: &str) -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let top = folder.path().canonicalize().unwrap();
+        let top = folder.path().canonicalize().unwrap().join(name);
+        fs::create_dir(&top).unwrap();
         let (shadow, build) = (top.join("shadow"), top.join("work"));
         fs::create_dir(&shadow).unwrap();
         fs::create_dir(&build).unwrap();
@@ -83,6 +90,11 @@ impl Bench {
             }
         }
         remove_others(&self.shadow, &kept);
+    }
+
+    pub fn generate_lock(&self, tree: &FileMap) -> Result<Vec<u8>, EnvironmentError> {
+        self.project(tree);
+        runner().generate_lock(&self.shadow, &None, self.remaining, &CancelToken::new())
     }
 
     pub fn run(&self, tree: &FileMap, check: &Check) -> Ran {

@@ -3,7 +3,7 @@
 use task::{ItemResult, Verdict};
 
 use crate::Case;
-use crate::bench::{Bench, build_check, refused, tree, verified, with};
+use crate::bench::{Bench, build_check, refused, test_check, tree, verified, with};
 
 pub const CASES: &[Case] = &[
     ("a_good_change_of_a_small_crate_is_verified", good),
@@ -16,6 +16,10 @@ pub const CASES: &[Case] = &[
     ("a_dependency_that_is_not_there_is_unavailable", missing_dependency),
     ("warnings_come_with_their_suggestions_once", suggestions),
     ("lints_of_clippy_are_compared_with_the_base", lints),
+    ("a_test_program_that_never_built_does_not_keep_the_others_from_running", partly),
+    ("what_a_proc_macro_prints_builds_nothing", forged_artifact),
+    ("a_library_that_never_built_must_build_once_its_package_changes", broken_at_base),
+    ("a_lock_is_generated_from_what_the_caches_hold", lock),
     ("a_broken_build_script_is_named", broken_script),
 ];
 
@@ -162,4 +166,66 @@ fn lints() {
     assert_eq!((fixed.verdict, fixed.fixed.len()), (Verdict::Passed, 1));
     let twice = after(&format!("{lib}{}", lib.replace("f()", "g()")));
     assert_eq!((twice.new_failures.len(), twice.known_failures.len()), (1, 1));
+}
+
+fn partly() {
+    let base = tree(&[
+        ("src/lib.rs", LIB),
+        ("tests/good.rs", "#[test]\nfn fine() { assert_eq!(demo::add(1, 1), 2) }\n"),
+        ("tests/never.rs", "#[test]\nfn no() { missing() }\n"),
+    ]);
+    let ran = Bench::new().run(&base, &test_check());
+    let items = ran.receipt.unwrap().items;
+    let of = |target: &str, path: &str| {
+        items.iter().find(|item| item.id.target == target && item.id.path == path).map(|item| item.result)
+    };
+    assert_eq!(of("test good", "fine"), Some(ItemResult::Passed), "{items:#?}");
+    assert_eq!(of("lib", "adds"), Some(ItemResult::Passed));
+    assert_eq!(of("test never", ""), Some(ItemResult::Failed));
+    verified(&base, &with(&base, &[("src/lib.rs", &LIB.replace("a + b", "b + a"))]));
+    refused(&base, &with(&base, &[("src/lib.rs", &LIB.replace("a + b", "a - b"))]), "demo test good fine");
+}
+
+fn forged_artifact() {
+    // It prints what cargo would say had the example been built.
+    let forged = r#"{\"reason\":\"compiler-artifact\",\"package_id\":\"path+file://{}#user@0.1.0\",\"target\":{\"kind\":[\"example\"],\"name\":\"show\"},\"profile\":{\"test\":false},\"filenames\":[],\"executable\":null}"#;
+    let escaped = forged.replace('{', "{{").replace('}', "}}").replace("{{}}", "{}");
+    let mac = format!(
+        "use proc_macro::TokenStream;\n#[proc_macro]\npub fn seven(_: TokenStream) -> TokenStream {{\n \
+         println!(\"{escaped}\", std::env::var(\"CARGO_MANIFEST_DIR\").unwrap());\n \"7\".parse().unwrap()\n}}\n"
+    );
+    let member = |name: &str| format!("[package]\nname = \"{name}\"\nversion = \"0.1.0\"\nedition = \"2021\"\n");
+    let base = tree(&[
+        ("Cargo.toml", "[workspace]\nmembers = [\"user\", \"mac\"]\nresolver = \"2\"\n"),
+        ("mac/Cargo.toml", &(member("mac") + "[lib]\nproc-macro = true\n")),
+        ("mac/src/lib.rs", &mac),
+        ("user/Cargo.toml", &(member("user") + "[dependencies]\nmac = { path = \"../mac\" }\n")),
+        ("user/src/lib.rs", "pub const SEVEN: u8 = mac::seven!();\n"),
+        ("user/examples/show.rs", "fn main() { missing() }\n"),
+    ]);
+    let ran = Bench::new().run(&base, &build_check());
+    let items = ran.receipt.unwrap().items;
+    let show = items.iter().find(|item| item.id.target == "example show").unwrap();
+    assert_eq!(show.result, ItemResult::Failed, "{items:#?}");
+    let printed = ran.output.iter().any(|(_, bytes)| String::from_utf8_lossy(bytes).contains("\"executable\":null}\n"));
+    assert!(printed, "the forged line did arrive");
+}
+
+fn broken_at_base() {
+    let base = tree(&[("src/lib.rs", "pub fn f() { missing() }\n"), ("src/main.rs", "fn main() {}\n")]);
+    let judgement =
+        refused(&base, &with(&base, &[("src/main.rs", "fn main() { println!() }\n")]), "demo lib does not build");
+    assert!(judgement.comparisons[0].new_failures.is_empty(), "{judgement:#?}");
+    verified(&base, &with(&base, &[("src/lib.rs", "pub fn f() {}\n")]));
+}
+
+fn lock() {
+    // This workspace itself depends on it, so it is in the caches.
+    let manifest = "[package]\nname = \"demo\"\nversion = \"0.1.0\"\nedition = \"2021\"\n[dependencies]\nfnv = \"1\"\n";
+    let bench = Bench::new();
+    let tree = tree(&[("Cargo.toml", manifest), ("src/lib.rs", LIB)]);
+    let lock = String::from_utf8(bench.generate_lock(&tree).unwrap()).unwrap();
+    assert!(lock.contains("name = \"fnv\""), "{lock}");
+    let missing = with(&tree, &[("Cargo.toml", &manifest.replace("fnv", "no-such-crate-anywhere"))]);
+    assert_eq!(bench.generate_lock(&missing).unwrap_err().verdict, Verdict::Unavailable);
 }

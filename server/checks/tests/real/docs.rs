@@ -8,6 +8,7 @@ use crate::bench::{Bench, refused, test_check, tree, verified, with};
 pub const CASES: &[Case] = &[
     ("a_change_that_breaks_only_a_doc_test_is_found", breaks),
     ("every_kind_of_doc_test_has_a_result", kinds),
+    ("doc_tests_that_are_all_merged_into_one_program_are_listed", merged),
     ("doc_tests_keep_their_ids_when_lines_move", moved),
 ];
 
@@ -43,4 +44,12 @@ fn kinds() {
         assert_eq!((ignored.len(), passed.len()), (1, 6), "{edition}");
         assert!(receipt.read.contains(&"README.md".parse().unwrap()));
     }
+}
+
+fn merged() {
+    let manifest = "[package]\nname = \"demo\"\nversion = \"0.1.0\"\nedition = \"2024\"\n";
+    let ran = Bench::new().run(&tree(&[("Cargo.toml", manifest), ("src/lib.rs", LIB)]), &test_check());
+    assert_eq!(ran.verdict, Verdict::Passed, "{:?}", ran.reason);
+    let items = ran.receipt.unwrap().items;
+    assert_eq!(items.iter().filter(|item| item.kind == ItemKind::Doctest).count(), 3);
 }

@@ -23,10 +23,11 @@ fn with_test(body: &str) -> checks::FileMap {
 
 fn hangs() {
     let mut bench = Bench::new();
-    bench.remaining = Duration::from_secs(8);
+    bench.remaining = Duration::from_secs(15);
     let ran = bench.run(&with_test("loop { std::thread::park() }"), &test_check());
     assert_eq!(ran.verdict, Verdict::Timeout, "{:?}", ran.reason);
-    assert!(ran.receipt.is_some());
+    assert_eq!(ran.reason.unwrap(), "lib of demo did not end within the time that was left");
+    assert!(!ran.receipt.unwrap().read.is_empty());
 }
 
 fn floods() {

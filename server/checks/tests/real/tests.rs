@@ -21,6 +21,9 @@ pub const CASES: &[Case] = &[
     ("progress_counts_tests", progress),
     ("a_shadow_that_changed_during_a_check_leaves_no_receipt", guarded),
     ("an_edit_is_tested_and_not_what_was_built_before", stale),
+    ("what_the_repository_configures_for_its_tests_is_in_force", configured),
+    ("a_harness_that_speaks_the_protocol_is_not_vouched_for", protocol),
+    ("folders_with_odd_names_are_no_obstacle", odd_names),
     ("noise_on_standard_output_hides_no_result", noise),
 ];
 
@@ -163,4 +166,45 @@ fn noise() {
     let noisy = "use std::io::Write; std::io::stdout().write_all(b\"no newline\").unwrap();";
     let ran = Bench::new().run(&tree(&[("src/lib.rs", &lib(&[("noisy", noisy), ("quiet", "")]))]), &test_check());
     assert_eq!(ran.verdict, Verdict::Passed, "{:#?}", ran.receipt.unwrap().items);
+}
+
+fn configured() {
+    let config = "[env]\nGREETING = \"hello\"\n[build]\ntarget-dir = \"elsewhere\"\n[target.'cfg(all())']\nrunner = \"/bin/false\"\n";
+    let body = "assert_eq!(std::env::var(\"GREETING\").unwrap(), \"hello\"); \
+                assert!(std::env::vars().all(|(name, _)| !name.ends_with(\"_RUNNER\")))";
+    let tree = tree(&[("src/lib.rs", &lib(&[("greets", body)])), (".cargo/config.toml", config)]);
+    let ran = Bench::new().run(&tree, &test_check());
+    assert_eq!(ran.verdict, Verdict::Passed, "{:?} {:#?}", ran.reason, ran.receipt.map(|receipt| receipt.items));
+}
+
+fn protocol() {
+    let manifest = "[package]\nname = \"demo\"\nversion = \"0.1.0\"\nedition = \"2021\"\n";
+    let own = "fn main() {\n if std::env::args().any(|arg| arg == \"--list\") { println!(\"works: test\"); return }\n \
+               println!(\"test works ... ok\\n\\ntest result: ok. 1 passed; 0 failed; 0 ignored; 0 measured; 0 filtered out; finished in 0.00s\");\n}\n";
+    let base = tree(&[
+        ("Cargo.toml", manifest),
+        ("src/lib.rs", LIB),
+        ("tests/api.rs", &test("works", "assert_eq!(demo::add(1, 2), 3)")),
+    ]);
+    let switched = format!("{manifest}[[test]]\nname = \"api\"\nharness = false\n");
+    refused(
+        &base,
+        &with(&base, &[("Cargo.toml", &switched), ("tests/api.rs", own)]),
+        "vanished: demo test api (process)",
+    );
+    // Where it was so before, it is believed and said.
+    let before = with(&base, &[("Cargo.toml", &switched), ("tests/api.rs", own)]);
+    let judgement = verified(&before, &with(&before, &[("src/lib.rs", &LIB.replace("a + b", "b + a"))]));
+    assert!(judgement.limitations.iter().any(|limitation| limitation.text.contains("harness of its own")));
+}
+
+fn odd_names() {
+    let base = tree(&[
+        ("src/lib.rs", "pub mod odd;\n"),
+        ("src/odd.rs", "pub const TEXT: &str = include_str!(\"a b/t\u{fc}r.txt\");\n#[test]\nfn t() {}\n"),
+        ("src/a b/t\u{fc}r.txt", "one\n"),
+    ]);
+    let bench = Bench::at("a folder, with $odd 'names'");
+    let (judgement, _) = bench.prove(&base, &with(&base, &[("src/a b/t\u{fc}r.txt", "two\n")]));
+    assert!(judgement.verified, "{:#?}", judgement.reasons);
 }
