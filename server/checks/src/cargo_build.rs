@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use sandbox::{Captured, OnLine, Outcome, Stream};
 use task::{CheckKind, Item, ItemId, ItemKind, ItemResult, Verdict};
 
-use crate::commands::{Commands, Ending, first_error, set_options, tree_path, unavailable};
+use crate::commands::{Commands, Ending, first_error, out_of_space, set_options, tree_path, unavailable};
 use crate::diagnostic::{self, Diagnostic};
 use crate::folder::file_in;
 use crate::manifest::Manifest;
@@ -48,7 +48,14 @@ pub(crate) fn build(commands: &Commands<'_>, order: &Order<'_>, watch: &Watch) -
         ref other => return Err(Ending::new(Verdict::Killed, format!("cargo {subcommand}: {other}"))),
     };
     let stderr = finished.stderr.lossy();
-    let messages = message::parse(&finished.stdout.bytes());
+    let stdout = finished.stdout.bytes();
+    // Without this a disk that is full at base and here alike would look like a target that never built.
+    if exit != Some(0)
+        && let Some(reason) = out_of_space(&stderr).or_else(|| out_of_space(&String::from_utf8_lossy(&stdout)))
+    {
+        return Err(Ending::new(Verdict::Infrastructure, reason));
+    }
+    let messages = message::parse(&stdout);
     if !messages.iter().any(|message| matches!(message, Message::BuildFinished {})) {
         // Cargo gave up before it compiled anything: the reason is in its error output alone.
         let error = first_error(&stderr);
@@ -123,7 +130,13 @@ fn metadata(commands: &Commands<'_>, order: &Order<'_>) -> Result<Metadata, Endi
     }
     let finished = commands.run("cargo metadata", cargo)?;
     let parsed = finished.outcome.success().then(|| Metadata::parse(&finished.stdout.bytes())).flatten();
-    parsed.ok_or_else(|| Ending::new(Verdict::Failed, first_error(&finished.stderr.lossy())))
+    parsed.ok_or_else(|| {
+        let stderr = finished.stderr.lossy();
+        match out_of_space(&stderr) {
+            Some(reason) => Ending::new(Verdict::Infrastructure, reason),
+            None => Ending::new(Verdict::Failed, first_error(&stderr)),
+        }
+    })
 }
 
 /// The units that `--all-targets` asks for: each target, and once more with its own tests.

@@ -148,6 +148,15 @@ pub(crate) fn unavailable(stderr: &str) -> Option<String> {
     missing.then(|| first_error(stderr))
 }
 
+/// A sentence, where what a failed command printed says that it could not write. Its failure says nothing about the tree.
+pub(crate) fn out_of_space(printed: &str) -> Option<String> {
+    // The linker maps what it writes into memory, where a full disk is a bus error.
+    const MARKS: [&str; 4] =
+        ["No space left on device", "os error 28", "Disk quota exceeded", "ld terminated with signal 7"];
+    let mark = MARKS.iter().find(|mark| printed.contains(**mark))?;
+    Some(format!("the disk that holds the build folder is full (`{mark}`); free some space and ask again"))
+}
+
 /// The first error line and what it was caused by, in one line.
 pub(crate) fn first_error(stderr: &str) -> String {
     let mut lines = stderr.lines().skip_while(|line| !line.starts_with("error")).filter(|line| !line.trim().is_empty());
@@ -166,4 +175,19 @@ pub(crate) fn tree_path(shadow: &Path, root: &Folder, named: &str) -> Option<Tre
         Some(_) => named.strip_prefix(shadow.to_str()?)?.strip_prefix('/')?,
     };
     crate::folder::resolve(&None, relative).ok()?
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_full_disk_is_told_from_an_error_in_the_code() {
+        let linker = r#"{"reason":"compiler-message","message":{"message":"linking with `cc` failed: exit status: 1",
+            "children":[{"message":"collect2: fatal error: ld terminated with signal 7 [Bus error]"}]}}"#;
+        assert!(out_of_space(linker).is_some());
+        let rustc = "error: failed to write /b/libx.rmeta: No space left on device (os error 28)";
+        assert!(out_of_space(rustc).unwrap().starts_with("the disk that holds the build folder is full"));
+        assert_eq!(out_of_space("error[E0425]: cannot find value `device` in this scope"), None);
+    }
 }
