@@ -25,8 +25,8 @@ pub(crate) struct Built {
     pub diagnostics: Vec<Diagnostic>,
     /// Of packages of the workspace.
     pub artifacts: Vec<Artifact>,
-    /// `OUT_DIR`s of build scripts of packages of the workspace.
-    pub out_dirs: Vec<String>,
+    /// `OUT_DIR`s of build scripts of the workspace, with the ids of their packages.
+    pub out_dirs: Vec<(String, String)>,
     pub exit: Option<i32>,
     pub stdout: Captured,
     pub stderr: Captured,
@@ -80,7 +80,7 @@ pub(crate) fn build(commands: &Commands<'_>, order: &Order<'_>, watch: &Watch) -
                 }
             }
             Message::BuildScriptExecuted { package_id, out_dir } if metadata.member(&package_id).is_some() => {
-                out_dirs.push(out_dir);
+                out_dirs.push((package_id, out_dir));
             }
             _ => {}
         }

@@ -3,7 +3,7 @@
 //! The records lie in the build folder, which hostile code has written to: they are read inside the jail, by a shell
 //! that follows whatever it likes there, never by us.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use sandbox::{Keep, Output, Stdin};
@@ -14,21 +14,18 @@ use crate::commands::{Commands, Ending, tree_path};
 use crate::folder::{Folder, file_in, upwards};
 use crate::order::Order;
 
-/// Prints the record of each file named on standard input. A program is a link to the file that the compiler wrote,
-/// whose record lies beside that one.
+/// Prints each record named on standard input. A line without a stem names the record itself. One with a stem names a
+/// file that cargo put in its place, a link to the one that the compiler wrote, whose record lies beside that one.
 const SCRIPT: &str = r#"
-while IFS= read -r file; do
-    folder=${file%/*}; name=${file##*/}
-    case $file in
-        */output) printf '\036%s\n' "$file"; cat "$file"; continue;;
-    esac
-    for other in "$folder"/* "$folder"/deps/*; do
-        case $other in *.d|*.o|*.rmeta) [ "$other" = "$file" ] || continue;; esac
-        [ "$other" -ef "$file" ] || continue
-        stem=${other##*/}; stem=${stem%.rlib}; stem=${stem%.rmeta}; stem=${stem%.so}; stem=${stem%.a}
-        for record in "${other%/*}/$stem.d" "${other%/*}/${stem#lib}.d"; do
-            if [ -f "$record" ]; then printf '\036%s\n' "$record"; cat "$record"; fi
-        done
+print() { if [ -f "$1" ]; then printf '\036%s\n' "$1"; cat "$1"; fi; }
+while IFS='|' read -r stem file; do
+    if [ -z "$stem" ]; then print "$file"; continue; fi
+    folder=${file%/*}
+    for other in "$folder/$stem"-* "$folder/deps/$stem" "$folder/deps/$stem"-* "$folder/deps/lib$stem"-* "$folder/deps/lib$stem".*; do
+        if [ "$other" -ef "$file" ]; then
+            name=${other##*/}; name=${name%.rlib}; name=${name%.so}; name=${name%.a}
+            print "${other%/*}/$name.d"; print "${other%/*}/${name#lib}.d"
+        fi
     done
 done 2>/dev/null
 exit 0
@@ -39,18 +36,17 @@ pub(crate) fn read_files(commands: &Commands<'_>, order: &Order<'_>, built: &Bui
     let root = &order.check.root;
     let mut wanted = String::new();
     for artifact in &built.artifacts {
-        // Metadata has the hashed name that the record has, so it is preferred where there is any.
-        let hashed = artifact.filenames.iter().filter(|name| name.ends_with(".rmeta"));
-        let all = artifact.filenames.iter();
-        let names: Vec<&String> = if hashed.clone().next().is_some() { hashed.collect() } else { all.collect() };
-        for name in names.into_iter().filter(|name| !name.contains('\n')) {
-            wanted.push_str(name);
-            wanted.push('\n');
+        for (stem, file) in records_of(&artifact.filenames) {
+            wanted.push_str(&format!("{stem}|{file}\n"));
         }
     }
-    for folder in built.out_dirs.iter().filter_map(|folder| folder.strip_suffix("/out")) {
-        wanted.push_str(folder);
-        wanted.push_str("/output\n");
+    let mut scripts: BTreeMap<String, Folder> = BTreeMap::new();
+    for (package, out_dir) in &built.out_dirs {
+        let Some((folder, member)) = out_dir.strip_suffix("/out").zip(built.metadata.member(package)) else { continue };
+        let Some(manifest) = tree_path(order.shadow, root, &member.manifest_path) else { continue };
+        let output = format!("{folder}/output");
+        wanted.push_str(&format!("|{output}\n"));
+        scripts.insert(output, manifest.parent());
     }
     let mut shell = commands.program(Path::new("/bin/sh"), &commands.folder(root)).arg("-c").arg(SCRIPT);
     shell.stdin = Stdin::Bytes(wanted.into_bytes().into());
@@ -68,14 +64,9 @@ pub(crate) fn read_files(commands: &Commands<'_>, order: &Order<'_>, built: &Bui
     for record in text.split(|&byte| byte == 0x1e) {
         let record = String::from_utf8_lossy(record);
         let Some((name, body)) = record.split_once('\n') else { continue };
-        if name.ends_with("/output") {
-            // Paths are relative to the package, which the record does not name: all are tried.
+        if let Some(package) = scripts.get(name) {
             let inputs = build_script_inputs(body);
-            folders.extend(
-                packages
-                    .iter()
-                    .flat_map(|package| inputs.iter().filter_map(|input| tree_path(order.shadow, package, input))),
-            );
+            folders.extend(inputs.iter().filter_map(|input| tree_path(order.shadow, package, input)));
         } else {
             read.extend(sources(body).iter().filter_map(|source| tree_path(order.shadow, root, source)));
         }
@@ -89,6 +80,24 @@ pub(crate) fn read_files(commands: &Commands<'_>, order: &Order<'_>, built: &Bui
     read.extend(all.iter().filter(|path| !folders.is_empty() && below(path)).cloned());
     read.extend(cargo_files(root, &packages).into_iter().filter(|path| known.contains(path)));
     Ok(read.into_iter().collect())
+}
+
+/// Where the records of an artifact are: their own path, or the stem and the path of a file that leads to them.
+fn records_of(files: &[String]) -> Vec<(String, String)> {
+    let readable = files.iter().filter(|file| !file.contains(['\n', '|']));
+    let mut records = Vec::new();
+    for file in readable {
+        let (folder, name) = file.rsplit_once('/').unwrap_or(("", file));
+        let name =
+            ["rmeta", "rlib", "so", "a"].iter().find_map(|end| name.strip_suffix(&format!(".{end}"))).unwrap_or(name);
+        let library = file.len() > folder.len() + 1 + name.len();
+        let stem = if library { name.strip_prefix("lib").unwrap_or(name) } else { name };
+        if folder.ends_with("/deps") {
+            return vec![(String::new(), format!("{folder}/{stem}.d"))];
+        }
+        records.push((stem.replace('-', "_"), file.clone()));
+    }
+    records
 }
 
 /// Prerequisites in a record of the compiler: `target: source source`, spaces in names escaped.
@@ -122,6 +131,18 @@ fn cargo_files(root: &Folder, packages: &[Folder]) -> Vec<TreePath> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_artifact_leads_to_its_record() {
+        let of = |files: &[&str]| records_of(&files.iter().map(|&file| file.to_owned()).collect::<Vec<_>>());
+        assert_eq!(
+            of(&["/t/debug/liba.rlib", "/t/debug/deps/liba-1.rmeta"]),
+            [(String::new(), "/t/debug/deps/a-1.d".into())]
+        );
+        assert_eq!(of(&["/t/debug/deps/it-2"]), [(String::new(), "/t/debug/deps/it-2.d".into())]);
+        assert_eq!(of(&["/t/debug/my-tool"]), [("my_tool".into(), "/t/debug/my-tool".into())]);
+        assert_eq!(of(&["/t/debug/libc.so"]), [("c".into(), "/t/debug/libc.so".into())]);
+    }
 
     #[test]
     fn sources_of_a_record_are_its_prerequisites() {

@@ -20,6 +20,7 @@ pub const CASES: &[Case] = &[
     ("what_a_proc_macro_prints_builds_nothing", forged_artifact),
     ("a_library_that_never_built_must_build_once_its_package_changes", broken_at_base),
     ("a_lock_is_generated_from_what_the_caches_hold", lock),
+    ("sources_of_every_kind_of_target_count_as_read", every_kind),
     ("a_broken_build_script_is_named", broken_script),
 ];
 
@@ -228,4 +229,32 @@ fn lock() {
     assert!(lock.contains("name = \"fnv\""), "{lock}");
     let missing = with(&tree, &[("Cargo.toml", &manifest.replace("fnv", "no-such-crate-anywhere"))]);
     assert_eq!(bench.generate_lock(&missing).unwrap_err().verdict, Verdict::Unavailable);
+}
+
+fn every_kind() {
+    let package = |name: &str, more: &str| {
+        format!("[package]\nname = \"{name}\"\nversion = \"0.1.0\"\nedition = \"2021\"\n{more}")
+    };
+    let main = "fn main() {}\n";
+    let files = [
+        ("Cargo.toml", "[workspace]\nmembers = [\"a-a\", \"c-c\", \"m-m\"]\nresolver = \"2\"\n"),
+        ("a-a/Cargo.toml", &package("a-a", "")),
+        ("a-a/src/lib.rs", LIB),
+        ("a-a/src/main.rs", main),
+        ("a-a/src/bin/my-tool.rs", main),
+        ("a-a/examples/an-example.rs", main),
+        ("a-a/benches/a-bench.rs", "#[test]\nfn b() {}\n"),
+        ("a-a/tests/a-test.rs", "#[test]\nfn t() {}\n"),
+        ("a-a/build.rs", main),
+        ("c-c/Cargo.toml", &package("c-c", "[lib]\ncrate-type = [\"cdylib\", \"rlib\"]\n")),
+        ("c-c/src/lib.rs", LIB),
+        ("m-m/Cargo.toml", &package("m-m", "[lib]\nproc-macro = true\n")),
+        ("m-m/src/lib.rs", "extern crate proc_macro;\n"),
+    ];
+    let ran = Bench::new().run(&tree(&files), &build_check());
+    assert_eq!(ran.verdict, Verdict::Passed, "{:?}", ran.reason);
+    let read: Vec<String> = ran.receipt.unwrap().read.iter().map(ToString::to_string).collect();
+    let mut expected: Vec<String> = files.iter().map(|(path, _)| (*path).to_owned()).collect();
+    expected.sort();
+    assert_eq!(read, expected);
 }
