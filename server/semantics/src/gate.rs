@@ -4,6 +4,7 @@
 //! the base as multisets of signatures, so what was wrong before, or is wrong only in the analysis, does not count.
 
 mod affected;
+mod declarations;
 mod findings;
 mod resolve;
 
@@ -15,6 +16,8 @@ use task::TreePath;
 use task::port::{GateProblem, GateReport};
 
 use crate::analysis::Analysis;
+use affected::Consequences;
+use declarations::Declarations;
 pub use findings::Finding;
 
 /// How long files may be judged that only mention what an edit changed.
@@ -26,6 +29,7 @@ const PROBLEM_CAP: usize = 100;
 #[derive(Debug, Default)]
 pub struct BaseFindings {
     by_file: BTreeMap<TreePath, Vec<Finding>>,
+    declarations: BTreeMap<TreePath, Declarations>,
 }
 
 impl Analysis {
@@ -43,11 +47,11 @@ impl Analysis {
             }
         }
         let started = Instant::now();
-        let dependents = self.dependents(&sources);
+        let Consequences { dependents, bodies } = self.consequences(&sources);
         let mut judged: Vec<TreePath> = sources.iter().cloned().collect();
         let mut now: Vec<Finding> = Vec::new();
         for path in &sources {
-            now.extend(self.findings(path));
+            now.extend(self.findings(path, bodies.get(path)));
         }
         let mut left = 0;
         for path in dependents {
@@ -55,7 +59,7 @@ impl Analysis {
                 left += 1;
                 continue;
             }
-            now.extend(self.findings(&path));
+            now.extend(self.findings(&path, None));
             judged.push(path);
         }
         if left > 0 {
@@ -102,7 +106,7 @@ impl Analysis {
 
     fn learn(&mut self, path: &TreePath) {
         if !self.base_findings.by_file.contains_key(path) {
-            let found = self.findings(path);
+            let found = self.findings(path, None);
             self.base_findings.by_file.insert(path.clone(), found);
         }
     }

@@ -1,6 +1,6 @@
 //! Who is affected by a change: the packages of the changed files and all that depend on them.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use ra_ap_hir::{Crate, Semantics};
 use task::TreePath;
@@ -12,9 +12,14 @@ impl Analysis {
     pub(crate) fn affected(&self, changed: &[TreePath]) -> Vec<String> {
         let database = self.database();
         let semantics = Semantics::new(database);
-        let mut distance: BTreeMap<String, usize> = BTreeMap::new();
-        let mut frontier: Vec<Crate> = Vec::new();
         let crates: Vec<Crate> = Crate::all(database).into_iter().filter(|krate| self.is_ours(*krate)).collect();
+        let mut packages: BTreeMap<String, Vec<Crate>> = BTreeMap::new();
+        for krate in &crates {
+            if let Some(name) = self.package(*krate) {
+                packages.entry(name).or_default().push(*krate);
+            }
+        }
+        let mut frontier: BTreeSet<String> = BTreeSet::new();
         for path in changed {
             let of_modules: Vec<Crate> = match self.file_id(path) {
                 Some(file) => semantics.file_to_module_defs(file).map(|module| module.krate(database)).collect(),
@@ -22,25 +27,17 @@ impl Analysis {
             };
             // A file that is no module (a manifest, data of a test) belongs to the package in whose folder it lies.
             let owners = if of_modules.is_empty() { self.nearest(path, &crates) } else { of_modules };
-            frontier.extend(owners);
+            frontier.extend(owners.into_iter().filter_map(|krate| self.package(krate)));
         }
-        let mut step = 0;
+        let mut ordered: Vec<String> = Vec::new();
         while !frontier.is_empty() {
-            let mut next = Vec::new();
-            for krate in frontier {
-                let Some(name) = self.package(krate) else { continue };
-                if distance.contains_key(&name) && step > 0 {
-                    continue;
-                }
-                distance.entry(name).or_insert(step);
-                next.extend(krate.reverse_dependencies(database).into_iter().filter(|krate| self.is_ours(*krate)));
-            }
-            frontier = next;
-            step += 1;
+            ordered.extend(frontier.iter().cloned());
+            let of_frontier = frontier.iter().filter_map(|name| packages.get(name)).flatten();
+            let dependents = of_frontier.flat_map(|krate| krate.reverse_dependencies(database));
+            let dependents = dependents.filter(|krate| self.is_ours(*krate)).filter_map(|krate| self.package(krate));
+            frontier = dependents.filter(|name| !ordered.contains(name)).collect();
         }
-        let mut ordered: Vec<(usize, String)> = distance.into_iter().map(|(name, distance)| (distance, name)).collect();
-        ordered.sort();
-        ordered.into_iter().map(|(_, name)| name).collect()
+        ordered
     }
 
     /// The crates whose root lies nearest above a path.

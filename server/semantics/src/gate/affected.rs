@@ -1,159 +1,149 @@
-//! Which other files an edit can break: those that mention a name whose declaration the edit changed.
+//! Which other files an edit can break: those that can see, and mention, a name whose declaration the edit changed.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
+use std::sync::Arc;
 
-use ra_ap_syntax::ast::{self, AstNode, HasModuleItem, HasName};
-use ra_ap_syntax::{Edition, SourceFile, SyntaxKind, SyntaxNode};
+use ra_ap_syntax::{Edition, SourceFile, SyntaxKind};
 use task::TreePath;
 
+use super::declarations::{Declarations, Reach, declarations};
 use crate::analysis::Analysis;
 use crate::text::Text;
 
-/// Declarations as others see them: what they are called and their text without bodies and documentation.
-type Declarations = BTreeMap<String, BTreeSet<String>>;
+/// What an edit means for files that it does not touch.
+pub struct Consequences {
+    /// Files that mention something whose declaration differs from the base, in order.
+    pub dependents: Vec<TreePath>,
+    /// Changed files whose declarations are as at the base, with the part of the present text that differs.
+    pub bodies: BTreeMap<TreePath, Range<usize>>,
+}
 
 impl Analysis {
-    /// Files outside `changed` that mention something whose declaration differs from the base, in order.
-    pub(super) fn dependents(&self, changed: &BTreeSet<TreePath>) -> Vec<TreePath> {
-        let mut names: BTreeSet<String> = BTreeSet::new();
-        let mut old = Declarations::new();
-        let mut new = Declarations::new();
+    /// Compares the declarations of the changed files with those of the base.
+    pub(super) fn consequences(&mut self, changed: &BTreeSet<TreePath>) -> Consequences {
+        let mut names: BTreeMap<String, Vec<Within>> = BTreeMap::new();
+        let mut bodies = BTreeMap::new();
+        let mut renames: BTreeSet<Option<(String, String)>> = BTreeSet::new();
         for path in changed {
-            if let Some(text) = self.base().get(path).and_then(|bytes| Text::new(bytes)) {
-                declarations(text.lf(), &mut old);
+            let before = self.base().get(path).and_then(|bytes| Text::new(bytes));
+            let before = before.as_ref().map_or("", |text| text.lf());
+            let after = self.text(path).map(|text| Arc::clone(text.lf())).unwrap_or_default();
+            let mut now = Declarations::default();
+            declarations(&after, &mut now);
+            let known = self.base_findings.declarations.entry(path.clone());
+            let base = known.or_insert_with(|| {
+                let mut found = Declarations::default();
+                declarations(before, &mut found);
+                found
+            });
+            let differences = base.differences(&now);
+            if differences.is_empty() {
+                bodies.insert(path.clone(), difference(before, &after));
+                continue;
             }
-            if let Some(text) = self.text(path) {
-                declarations(text.lf(), &mut new);
+            renames.insert(renaming(before, &after));
+            for (reach, name) in differences {
+                names.entry(name).or_default().push(self.within(path, reach));
             }
         }
-        for (header, named) in old.iter().filter(|(header, _)| !new.contains_key(*header)) {
-            let _ = header;
-            names.extend(named.iter().cloned());
-        }
-        for (_, named) in new.iter().filter(|(header, _)| !old.contains_key(*header)) {
-            names.extend(named.iter().cloned());
+        // A renamed type changes the declaration of every function that mentions it, but not for those who call it.
+        if let Some(Some((old, new))) = renames.first().filter(|_| renames.len() == 1) {
+            names = [old, new].into_iter().map(|name| (name.clone(), vec![Within(Vec::new())])).collect();
         }
         if names.is_empty() {
-            return Vec::new();
+            return Consequences { dependents: Vec::new(), bodies };
         }
         let candidates = self.rust_files().into_iter().filter(|(path, _)| !changed.contains(path));
-        let mentions = |path: &TreePath| self.text(path).is_some_and(|text| mentions(text.lf(), &names));
-        candidates.map(|(path, _)| path).filter(mentions).collect()
+        let mentions = |path: &TreePath| self.text(path).is_some_and(|text| mentions(path, text.lf(), &names));
+        Consequences { dependents: candidates.map(|(path, _)| path).filter(mentions).collect(), bodies }
+    }
+
+    /// The folder in which a declaration of this reach can be seen.
+    fn within(&self, path: &TreePath, reach: Reach) -> Within {
+        match reach {
+            Reach::Everywhere => Within(Vec::new()),
+            Reach::Package => {
+                let folders = std::iter::successors(path.parent(), TreePath::parent);
+                let manifest: Option<TreePath> = "Cargo.toml".parse().ok();
+                let has_manifest = |folder: &TreePath| {
+                    manifest.as_ref().is_some_and(|manifest| self.files().contains_key(&folder.join(manifest)))
+                };
+                let package = folders.into_iter().find(has_manifest);
+                Within(package.map_or_else(Vec::new, |folder| [folder.as_bytes(), b"/"].concat()))
+            }
+            Reach::Module => {
+                let root = matches!(path.file_name(), b"mod.rs" | b"lib.rs" | b"main.rs");
+                let folder = if root {
+                    path.parent().map_or_else(Vec::new, |folder| folder.as_bytes().to_vec())
+                } else {
+                    path.as_bytes().strip_suffix(b".rs").unwrap_or(path.as_bytes()).to_vec()
+                };
+                Within(if folder.is_empty() { folder } else { [&folder[..], b"/"].concat() })
+            }
+        }
     }
 }
 
-/// Whether any identifier of a text is among the names.
-fn mentions(text: &str, names: &BTreeSet<String>) -> bool {
-    text.split(|c: char| !(c.is_alphanumeric() || c == '_')).any(|word| names.contains(word))
+/// The part of the text after an edit outside of which both texts are the same.
+fn difference(before: &str, after: &str) -> Range<usize> {
+    let (before, after) = (before.as_bytes(), after.as_bytes());
+    let start = before.iter().zip(after).take_while(|(one, other)| one == other).count();
+    let longest = before.len().min(after.len()) - start;
+    let end = before.iter().rev().zip(after.iter().rev()).take(longest).take_while(|(one, other)| one == other).count();
+    start..after.len() - end
 }
 
-/// Collects the declarations of a source text.
-fn declarations(text: &str, found: &mut Declarations) {
-    let file = SourceFile::parse(text, Edition::CURRENT).tree();
-    for item in file.items() {
-        declaration(&item, "", found);
+/// The one name that was replaced by one other, when nothing else but layout and comments differs.
+fn renaming(before: &str, after: &str) -> Option<(String, String)> {
+    let tokens = |text: &str| -> Vec<(SyntaxKind, String)> {
+        let file = SourceFile::parse(text, Edition::CURRENT).syntax_node();
+        let tokens = file.descendants_with_tokens().filter_map(|element| element.into_token());
+        let tokens = tokens.filter(|token| !token.kind().is_trivia());
+        tokens.map(|token| (token.kind(), token.text().to_owned())).collect()
+    };
+    let (before, after) = (tokens(before), tokens(after));
+    let mut found: Option<(String, String)> = None;
+    for (one, other) in before.iter().zip(&after).filter(|(one, other)| one != other) {
+        let names = one.0 == SyntaxKind::IDENT && other.0 == SyntaxKind::IDENT;
+        let pair = (one.1.clone(), other.1.clone());
+        if !names || found.as_ref().is_some_and(|known| *known != pair) {
+            return None;
+        }
+        found = Some(pair);
     }
+    found.filter(|_| before.len() == after.len())
 }
 
-fn declaration(item: &ast::Item, context: &str, found: &mut Declarations) {
-    let name = |named: &dyn Fn() -> Option<ast::Name>| named().map(|name| name.text().to_string());
-    let mut names: BTreeSet<String> = BTreeSet::new();
-    match item {
-        ast::Item::Fn(it) => names.extend(name(&|| it.name())),
-        ast::Item::Struct(_)
-        | ast::Item::Union(_)
-        | ast::Item::Enum(_)
-        | ast::Item::MacroRules(_)
-        | ast::Item::Use(_)
-        | ast::Item::ExternCrate(_) => {
-            // The names inside matter as much as the outer one: fields, variants, what a `use` brings in.
-            let inner = item.syntax().descendants().filter_map(ast::Name::cast).map(|name| name.text().to_string());
-            names.extend(inner);
-            if matches!(item, ast::Item::Use(_)) {
-                names.extend(
-                    item.syntax().descendants().filter_map(ast::NameRef::cast).map(|name| name.text().to_string()),
-                );
-            }
-        }
-        ast::Item::Const(it) => names.extend(name(&|| it.name())),
-        ast::Item::Static(it) => names.extend(name(&|| it.name())),
-        ast::Item::TypeAlias(it) => names.extend(name(&|| it.name())),
-        ast::Item::Module(it) => {
-            names.extend(name(&|| it.name()));
-            for inner in it.item_list().into_iter().flat_map(|list| list.items()) {
-                declaration(&inner, context, found);
-            }
-        }
-        ast::Item::Trait(it) => {
-            names.extend(name(&|| it.name()));
-            for inner in it.assoc_item_list().into_iter().flat_map(|list| list.assoc_items()) {
-                let outer = header(item.syntax());
-                declaration(&ast::Item::from(inner), &outer, found);
-            }
-        }
-        ast::Item::Impl(it) => {
-            names.extend(it.syntax().children().filter(|node| ast::Type::can_cast(node.kind())).flat_map(|node| {
-                node.descendants().filter_map(ast::NameRef::cast).map(|name| name.text().to_string())
-            }));
-            for inner in it.assoc_item_list().into_iter().flat_map(|list| list.assoc_items()) {
-                let outer = header(item.syntax());
-                declaration(&ast::Item::from(inner), &outer, found);
-            }
-        }
-        _ => {}
-    }
-    found.entry(format!("{context} {}", header(item.syntax()))).or_default().extend(names);
-}
+/// A prefix of paths; empty is the whole tree.
+struct Within(Vec<u8>);
 
-/// The text of an item without bodies, documentation and layout.
-fn header(item: &SyntaxNode) -> String {
-    let mut out = String::new();
-    let mut events = item.preorder_with_tokens();
-    while let Some(event) = events.next() {
-        let ra_ap_syntax::WalkEvent::Enter(element) = event else { continue };
-        match element.kind() {
-            SyntaxKind::BLOCK_EXPR | SyntaxKind::ITEM_LIST | SyntaxKind::ASSOC_ITEM_LIST => events.skip_subtree(),
-            SyntaxKind::COMMENT | SyntaxKind::WHITESPACE => {}
-            _ => {
-                if let Some(token) = element.as_token() {
-                    out.push_str(token.text());
-                    out.push(' ');
-                }
-            }
-        }
-    }
-    out
+/// Whether any identifier of a text is among the names that can be seen there.
+fn mentions(path: &TreePath, text: &str, names: &BTreeMap<String, Vec<Within>>) -> bool {
+    let seen = |within: &Within| path.as_bytes().starts_with(&within.0);
+    text.split(|c: char| !(c.is_alphanumeric() || c == '_'))
+        .any(|word| names.get(word).is_some_and(|places| places.iter().any(seen)))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn changed(old: &str, new: &str) -> Vec<String> {
-        let (mut before, mut after) = (Declarations::new(), Declarations::new());
-        declarations(old, &mut before);
-        declarations(new, &mut after);
-        let gone = before.iter().filter(|(header, _)| !after.contains_key(*header));
-        let added = after.iter().filter(|(header, _)| !before.contains_key(*header));
-        let names: BTreeSet<String> = gone.chain(added).flat_map(|(_, names)| names.clone()).collect();
-        names.into_iter().collect()
+    #[test]
+    fn a_rename_is_told_from_other_changes() {
+        let before = "pub struct S; impl S { pub fn new() -> S { S } }";
+        let renamed = Some(("S".to_owned(), "T".to_owned()));
+        assert_eq!(renaming(before, "pub struct T;\n/// New.\nimpl T { pub fn new() -> T { T } }"), renamed);
+        assert_eq!(renaming(before, "pub struct T; impl T { pub fn make() -> T { T } }"), None);
+        assert_eq!(renaming(before, "pub struct T(u8); impl T { pub fn new() -> T { T } }"), None);
+        assert_eq!(renaming(before, before), None);
     }
 
     #[test]
-    fn bodies_comments_and_layout_change_nothing_for_others() {
-        let old = "/// a\npub fn f(x: u8) -> u8 { x }\nimpl S { fn m(&self) { 1; } }";
-        let new = "/// b\npub fn f(x: u8)\n    -> u8 { x + 1 }\nimpl S { fn m(&self) { 2; } }";
-        assert!(changed(old, new).is_empty());
-    }
-
-    #[test]
-    fn a_changed_declaration_names_what_others_write() {
-        assert_eq!(changed("fn f() {}", "fn f(x: u8) {}"), ["f"]);
-        assert_eq!(changed("enum E { A }", "enum E { A, B }"), ["A", "B", "E"]);
-        assert_eq!(changed("struct S { a: u8 }", "struct S { b: u8 }"), ["S", "a", "b"]);
-        assert_eq!(changed("impl S { fn m(&self) {} }", "impl S { }"), ["m"]);
-        assert_eq!(changed("impl Clone for S {}", ""), ["Clone", "S"]);
-        assert_eq!(changed("pub use a::b as c;", ""), ["a", "b", "c"]);
-        assert_eq!(changed("trait T { fn m(&self); }", "trait T { fn m(&self, x: u8); }"), ["m"]);
+    fn the_difference_is_what_lies_between_the_common_ends() {
+        assert_eq!(difference("abcdef", "abXYef"), 2..4);
+        assert_eq!(difference("aaa", "aaaa"), 3..4);
+        assert_eq!(difference("same", "same"), 4..4);
+        assert_eq!(difference("gone", ""), 0..0);
     }
 }

@@ -1,5 +1,7 @@
 //! What is wrong in one file: native diagnostics and unresolved paths.
 
+use std::ops::Range;
+
 use ra_ap_ide::{AssistResolveStrategy, Severity};
 use ra_ap_ide_db::FileId;
 use ra_ap_syntax::{TextRange, TextSize};
@@ -41,8 +43,9 @@ impl Analysis {
         self.file_id(path).is_some_and(|file| semantics.file_to_module_def(file).is_some())
     }
 
-    /// Everything that is wrong in a file of the present text.
-    pub(crate) fn findings(&self, path: &TreePath) -> Vec<Finding> {
+    /// Everything that is wrong in a file of the present text. When only a part of it differs from the base, inside
+    /// bodies, then paths elsewhere mean what they meant and only those of the part are resolved.
+    pub(crate) fn findings(&self, path: &TreePath, part: Option<&Range<usize>>) -> Vec<Finding> {
         let Some(file) = self.file_id(path).filter(|_| self.text(path).is_some() && self.is_in_a_crate(path)) else {
             return Vec::new();
         };
@@ -62,7 +65,7 @@ impl Analysis {
                 found.extend(self.finding(file, diagnostic.range.range, diagnostic.code.as_str(), diagnostic.message));
             }
         }
-        for unresolved in self.attached(|| resolve::unresolved(self.database(), file, &inactive)) {
+        for unresolved in self.attached(|| resolve::unresolved(self.database(), file, &inactive, part)) {
             if !covered
                 .iter()
                 .any(|range| range.intersect(unresolved.range).is_some_and(|shared| shared.len() > TextSize::new(0)))

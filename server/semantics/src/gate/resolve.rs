@@ -1,6 +1,8 @@
 //! Our own pass over a file: every path is resolved, also inside macro calls. Native diagnostics do not report types and
 //! paths that resolve to nothing: a dropped import gives none.
 
+use std::ops::Range;
+
 use ra_ap_hir::Semantics;
 use ra_ap_ide_db::{FileId, RootDatabase};
 use ra_ap_syntax::ast::{self, AstNode};
@@ -18,12 +20,21 @@ pub struct Unresolved {
     pub name: String,
 }
 
-/// Every path of a file that does not resolve. `inactive` is code that is switched off: nothing in it is judged.
-pub fn unresolved(database: &RootDatabase, file: FileId, inactive: &[TextRange]) -> Vec<Unresolved> {
+/// Every path of a file that does not resolve, or of the items that a part of it touches. `inactive` is code that is
+/// switched off: nothing in it is judged.
+pub fn unresolved(
+    database: &RootDatabase,
+    file: FileId,
+    inactive: &[TextRange],
+    part: Option<&Range<usize>>,
+) -> Vec<Unresolved> {
     let semantics = Semantics::new(database);
     let source = semantics.parse_guess_edition(file);
     let mut pass = Pass { semantics: &semantics, file, inactive, found: Vec::new() };
-    pass.walk(source.syntax(), 0);
+    match part {
+        None => pass.walk(source.syntax(), 0),
+        Some(part) => pass.walk_part(source.syntax(), part),
+    }
     let mut found = pass.found;
     found.sort_by_key(|unresolved| (unresolved.range.start(), unresolved.range.end()));
     found.dedup_by_key(|unresolved| unresolved.range);
@@ -38,6 +49,26 @@ struct Pass<'a, 'db> {
 }
 
 impl Pass<'_, '_> {
+    /// Walks the innermost items that a part of the text touches.
+    fn walk_part(&mut self, root: &SyntaxNode, part: &Range<usize>) {
+        let touches = |node: &SyntaxNode| {
+            let range = node.text_range();
+            usize::from(range.start()) <= part.end && part.start <= usize::from(range.end())
+        };
+        let is_list = |node: &SyntaxNode| {
+            matches!(node.kind(), SyntaxKind::ITEM_LIST | SyntaxKind::ASSOC_ITEM_LIST | SyntaxKind::SOURCE_FILE)
+        };
+        for item in root.children().filter(touches) {
+            match item.children().find(|inner| is_list(inner) && touches(inner)) {
+                // An attribute macro may stand on the outer item, so that one is walked as a whole.
+                Some(list) if !item.children().any(|child| child.kind() == SyntaxKind::ATTR) => {
+                    self.walk_part(&list, part)
+                }
+                _ => self.walk(&item, 0),
+            }
+        }
+    }
+
     fn walk(&mut self, root: &SyntaxNode, depth: usize) {
         let mut events = root.preorder();
         while let Some(event) = events.next() {

@@ -17,25 +17,34 @@ const MENDING: &[&str] = &[
     "add_missing_match_arms",
     "add_missing_impl_members",
     "add_missing_default_members",
+    "fix_visibility",
     "qualify_path",
     "qualify_method_call",
+    "add_lifetime_to_type",
     "add_turbo_fish",
-    "fix_visibility",
-    "add_explicit_type",
 ];
 
-/// Diagnostics' own fixes that mend what they are about; others change style.
+/// Diagnostics' own fixes that mend what they are about, the most certain first. Others change style, or add what only
+/// a person may decide, such as `unsafe`.
 const FIXES: &[&str] = &[
-    "add_missing_fields",
-    "add_missing_ok_or_some",
     "fill_missing_fields",
-    "create_field",
-    "fix_privacy",
-    "wrap_in_ok",
-    "wrap_in_some",
+    "expected-field-found-method-call-fix",
+    "expected-method-found-field-fix",
+    "method_call_to_assoc_func_call_fix",
+    "add_await",
+    "array_length",
+    "str_ref_to_owned",
+    "remove_semicolon",
+    "insert_wrapped_unit",
+    "remove_unnecessary_wrapper",
+    "wrap_in_constructor",
+    "make_reference_mutable",
     "add_reference_here",
-    "change_case",
-    "make_pub",
+    "add_deref_here",
+    "increase_field_visibility",
+    "use-drop-function",
+    "remove_generic_args",
+    "add_mod_declaration",
 ];
 
 /// At most this many ways to mend one error are worth trying.

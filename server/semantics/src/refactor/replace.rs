@@ -2,9 +2,11 @@
 
 use std::str::FromStr;
 
-use ra_ap_ide_db::FilePosition;
+use ra_ap_hir::Semantics;
 use ra_ap_ide_db::source_change::SourceChange;
+use ra_ap_ide_db::{FileId, FilePosition};
 use ra_ap_ide_ssr::{MatchFinder, SsrRule};
+use ra_ap_syntax::{AstNode, TextSize};
 use task::port::Refactored;
 
 use super::edits::Gathered;
@@ -24,7 +26,7 @@ impl Analysis {
         for root in self.crate_roots() {
             // A name means something only somewhere: each crate's root is tried, and each answers for the whole tree.
             let Ok(parsed) = SsrRule::from_str(&rule) else { continue };
-            let position = FilePosition { file_id: root, offset: 0.into() };
+            let position = FilePosition { file_id: root, offset: self.top_level(root) };
             let found = self.attached(|| {
                 let mut finder = MatchFinder::in_context(self.database(), position, Vec::new())?;
                 finder.add_rule(parsed)?;
@@ -68,11 +70,19 @@ impl Analysis {
         }
     }
 
+    /// An offset whose names are those of the file's own module: at the end of layout between two items. The start of
+    /// a file may count as inside its first item.
+    fn top_level(&self, file: FileId) -> TextSize {
+        let source = Semantics::new(self.database()).parse_guess_edition(file);
+        let tokens = source.syntax().children_with_tokens().filter_map(|element| element.into_token());
+        tokens.map(|token| token.text_range().end()).next().unwrap_or_default()
+    }
+
     /// The root files of the crates of the tree, libraries first.
-    fn crate_roots(&self) -> Vec<ra_ap_ide_db::FileId> {
+    fn crate_roots(&self) -> Vec<FileId> {
         let database = self.database();
         let crates = ra_ap_hir::Crate::all(database).into_iter().filter(|krate| self.is_ours(*krate));
-        let mut roots: Vec<(bool, ra_ap_ide_db::FileId)> = crates
+        let mut roots: Vec<(bool, FileId)> = crates
             .map(|krate| krate.root_file(database))
             .map(|root| (!self.doctest_crates.iter().any(|doctests| doctests.library == root), root))
             .collect();

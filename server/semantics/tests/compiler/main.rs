@@ -5,6 +5,7 @@
 #![expect(clippy::unwrap_used, reason = "a panic is how a case fails")]
 
 mod gate;
+mod questions;
 mod rename;
 mod support;
 mod worker;
@@ -19,7 +20,7 @@ pub type Case = (&'static str, fn());
 fn main() -> ExitCode {
     sandbox::run_if_launcher();
     semantics::run_if_worker();
-    let cases: Vec<Case> = [rename::CASES, gate::CASES, worker::CASES].concat();
+    let cases: Vec<Case> = [rename::CASES, gate::CASES, questions::CASES, worker::CASES].concat();
     let words: Vec<String> = std::env::args().skip(1).collect();
     let exact = words.iter().any(|word| word == "--exact");
     let filters: Vec<&String> = words.iter().filter(|word| !word.starts_with('-')).collect();

@@ -133,10 +133,9 @@ pub fn prepare(files: &[(String, Vec<u8>)]) -> Prepared {
     let tools = Tools { sandbox: Sandbox::open().unwrap(), place, cargo };
     let mut files: BTreeMap<TreePath, Arc<[u8]>> =
         files.iter().map(|(path, bytes)| (path.parse().unwrap(), Arc::from(bytes.as_slice()))).collect();
-    let lock_file = tools.place.tree.join("Cargo.lock");
-    if !lock_file.exists() {
+    if !files.keys().any(|path| path.file_name() == b"Cargo.lock") {
         lock(&tools);
-        files.insert(path("Cargo.lock"), std::fs::read(lock_file).unwrap().into());
+        files.insert(path("Cargo.lock"), std::fs::read(tools.place.tree.join("Cargo.lock")).unwrap().into());
     }
     Prepared { tools, files, folder }
 }
