@@ -13,6 +13,7 @@ use crate::message::{self, Artifact, Message, Target, not_compiled, unit_label};
 use crate::metadata::{Member, Metadata};
 use crate::order::{Order, Progress, Watch};
 use crate::signature::signature;
+use crate::told::excerpt;
 
 /// The path in the ids of items that stand for a library's or program's own tests being built.
 pub(crate) const UNIT_TESTS: &str = "unit tests";
@@ -215,7 +216,8 @@ impl Units {
         if failed || error.is_some() {
             item.result = ItemResult::Failed;
             item.at = error.and_then(|error| Some((error.path.clone()?, error.line)));
-            item.excerpt = error.map(|error| error.rendered.clone()).unwrap_or_else(|| "it did not compile".to_owned());
+            item.excerpt =
+                error.map(|error| excerpt(&error.rendered)).unwrap_or_else(|| "it did not compile".to_owned());
             item.signature = Some(signature(&item.id, &class, &message, order.shadow));
         } else {
             item.result = ItemResult::NoResult;
@@ -281,7 +283,7 @@ pub(crate) fn lint_items(diagnostics: &[Diagnostic], shadow: &std::path::Path) -
             kind: ItemKind::Diagnostic,
             result: ItemResult::Failed,
             at: diagnostic.path.clone().map(|path| (path, diagnostic.line)),
-            excerpt: diagnostic.rendered.clone(),
+            excerpt: excerpt(&diagnostic.rendered),
             id: id.clone(),
         };
         let place = format!("{}:{}:{}", diagnostic.bytes.start, diagnostic.bytes.end, diagnostic.message);

@@ -17,6 +17,7 @@ use crate::order::{OWN_HARNESS, Order, PROCESS, Progress, Watch};
 use crate::reading::read_files;
 use crate::recorder::{self, Start};
 use crate::signature::signature;
+use crate::stamps::Stamps;
 use crate::test_run::{Counter, Run, by_id, list, run};
 use crate::told::{excerpt, place, what_failed};
 
@@ -57,10 +58,12 @@ fn run_all(
     tested: &mut Tested,
 ) -> Result<(), Ending> {
     (watch.progress)(Progress::Doing("looking for test programs".to_owned()));
-    let programs = programs(commands, order, target, &tested.built)?;
+    let (programs, artifacts) = programs(commands, order, target, &tested.built)?;
+    let stamps = Stamps::of(artifacts.iter().chain(&tested.built.artifacts));
     tested.items.extend(unbuilt(&tested.built));
     let counter = Arc::new(Counter::default());
     for program in &programs {
+        stamps.verify()?;
         let (member, what) = (&program.member, &program.what);
         let id =
             |path: &str| ItemId { package: member.name.clone(), target: program.label.clone(), path: path.to_owned() };
@@ -99,6 +102,7 @@ fn run_all(
         note_flaky(&mut items, &tested.flaky);
         tested.items.extend(items);
     }
+    stamps.verify()?;
     doctest::run_all(commands, order, watch, tested)
 }
 
@@ -140,8 +144,13 @@ struct Program {
     start: Start,
 }
 
-/// Asks cargo which programs it would start, and how.
-fn programs(commands: &Commands<'_>, order: &Order<'_>, target: &str, built: &Built) -> Result<Vec<Program>, Ending> {
+/// Asks cargo which programs it would start, and how; and what it built for that.
+fn programs(
+    commands: &Commands<'_>,
+    order: &Order<'_>,
+    target: &str,
+    built: &Built,
+) -> Result<(Vec<Program>, Vec<Artifact>), Ending> {
     let everything_built =
         built.exit == Some(0) || built.items.iter().all(|item| !is_test_unit(built, item) || is_built(item));
     let mut selections: Vec<Vec<String>> = vec![vec!["--workspace".to_owned(), "--tests".to_owned()]];
@@ -149,7 +158,7 @@ fn programs(commands: &Commands<'_>, order: &Order<'_>, target: &str, built: &Bu
         // Cargo starts nothing if anything it was asked for does not build, so it is asked for what did.
         selections = built.metadata.packages.iter().filter_map(|member| selection(built, member)).collect();
     }
-    let mut programs = Vec::new();
+    let (mut programs, mut all) = (Vec::new(), Vec::new());
     for selection in selections {
         let mut options: Vec<&str> = selection.iter().map(String::as_str).collect();
         options.extend(["--no-fail-fast", "--message-format=json"]);
@@ -160,7 +169,7 @@ fn programs(commands: &Commands<'_>, order: &Order<'_>, target: &str, built: &Bu
         let artifacts: Vec<Artifact> = message::parse(&stdout)
             .into_iter()
             .filter_map(|message| match message {
-                Message::CompilerArtifact(artifact) if artifact.profile.test => Some(artifact),
+                Message::CompilerArtifact(artifact) => Some(artifact),
                 _ => None,
             })
             .collect();
@@ -171,7 +180,8 @@ fn programs(commands: &Commands<'_>, order: &Order<'_>, target: &str, built: &Bu
         let starts = recorder::starts(&stdout, target);
         let expected = artifacts
             .iter()
-            .filter(|artifact| artifact.executable.is_some() && built.metadata.member(&artifact.package_id).is_some());
+            .filter(|artifact| artifact.profile.test && artifact.executable.is_some())
+            .filter(|artifact| built.metadata.member(&artifact.package_id).is_some());
         let mut starts: BTreeMap<String, Start> =
             starts.into_iter().map(|start| (start.program.to_string_lossy().into_owned(), start)).collect();
         for artifact in expected {
@@ -187,8 +197,9 @@ fn programs(commands: &Commands<'_>, order: &Order<'_>, target: &str, built: &Bu
             };
             programs.push(Program { member: member.clone(), label, what, start });
         }
+        all.extend(artifacts);
     }
-    Ok(programs)
+    Ok((programs, all))
 }
 
 /// Options that select the test programs of a package that were built; `None` if there are none.

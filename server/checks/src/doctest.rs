@@ -37,16 +37,19 @@ pub(crate) fn run_all(
             tested.items.push(library);
             continue;
         }
-        tested.items.push(library);
         let what = format!("doc tests of {}", member.name);
         (watch.progress)(Progress::Doing(what.clone()));
         let list = cargo(commands, order, member, &what, &["--list", "--format", "terse"])?;
         let Some(names) = list.outcome.success().then(|| listing(&list.stdout.bytes())).flatten() else {
-            return Err(Ending::new(
-                Verdict::Failed,
-                format!("{what} cannot be listed: {}", first_error(&list.stderr.lossy())),
-            ));
+            // Something that only doc tests need does not build.
+            let said = first_error(&list.stderr.lossy());
+            library.result = ItemResult::Failed;
+            library.signature = Some(signature(&library.id, "cannot be listed", &said, order.shadow));
+            library.excerpt = said;
+            tested.items.push(library);
+            continue;
         };
+        tested.items.push(library);
         let listed: BTreeSet<String> = names.into_iter().collect();
         if listed.is_empty() {
             tested.items.push(passed(id(PROCESS), ItemKind::Doctest));

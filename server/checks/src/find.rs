@@ -196,7 +196,7 @@ impl Found {
                     chosen.insert(&workspace.root);
                 }
             }
-            // The innermost workspace owns it; one around it does too if it has a package there.
+            // The innermost one owns it.
             let innermost = owners.iter().max_by_key(|root| root.as_ref().map_or(0, |root| root.as_bytes().len() + 1));
             chosen.extend(innermost);
             if owners.is_empty() {
@@ -254,11 +254,12 @@ fn checks(workspace: &CargoWorkspace, wanted: Wanted) -> Vec<Check> {
     let sets: &[Features] =
         if workspace.has_optional_features { &[Features::Default, Features::All] } else { &[Features::Default] };
     let kinds: &[CheckKind] = if wanted.lints {
-        &[CheckKind::Build, CheckKind::Test, CheckKind::Lint]
+        &[CheckKind::Build, CheckKind::Lint, CheckKind::Test]
     } else {
         &[CheckKind::Build, CheckKind::Test]
     };
-    let pairs = sets.iter().flat_map(|features| kinds.iter().map(move |kind| (*kind, *features)));
+    // Builds first: what fails soonest is known soonest, and nothing that tests leave in the build folder is built upon.
+    let pairs = kinds.iter().flat_map(|kind| sets.iter().map(move |features| (*kind, *features)));
     pairs.map(|(kind, features)| check(&workspace.root, kind, features)).collect()
 }
 

@@ -83,7 +83,7 @@ fn features_that_make_no_difference_are_checked_once() {
     assert_eq!(plain.all().checks.len(), 2);
     let more = found(&[("Cargo.toml", &package("a", "[features]\nx = []"))]);
     let ids: Vec<String> = more.all().checks.into_iter().map(|check| check.id.0).collect();
-    assert_eq!(ids, ["cargo build", "cargo test", "cargo build (all features)", "cargo test (all features)"]);
+    assert_eq!(ids, ["cargo build", "cargo build (all features)", "cargo test", "cargo test (all features)"]);
 }
 
 #[test]

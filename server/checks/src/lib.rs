@@ -48,6 +48,7 @@ mod reading;
 mod recorder;
 mod run;
 mod signature;
+mod stamps;
 mod test_run;
 mod told;
 

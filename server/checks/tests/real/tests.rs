@@ -24,6 +24,7 @@ pub const CASES: &[Case] = &[
     ("what_the_repository_configures_for_its_tests_is_in_force", configured),
     ("a_harness_that_speaks_the_protocol_is_not_vouched_for", protocol),
     ("folders_with_odd_names_are_no_obstacle", odd_names),
+    ("a_test_that_replaces_another_program_is_caught", replaces),
     ("noise_on_standard_output_hides_no_result", noise),
 ];
 
@@ -41,7 +42,7 @@ fn failing() {
     let base = tree(&[("src/lib.rs", LIB), ("tests/api.rs", &test("adds", "assert_eq!(demo::add(1, 2), 3)"))]);
     let judgement =
         refused(&base, &with(&base, &[("src/lib.rs", &LIB.replace("a + b", "a - b"))]), "demo test api adds");
-    let failure = &judgement.comparisons[1].new_failures[0];
+    let failure = &judgement.comparisons.last().unwrap().new_failures[0];
     assert!(failure.excerpt.contains("panicked"), "{failure:?}");
 }
 
@@ -102,7 +103,7 @@ fn own_harness() {
     ]);
     let judgement = verified(&base, &with(&base, &[("src/lib.rs", &LIB.replace("a + b", "b + a"))]));
     assert!(
-        judgement.limitations.iter().any(|limitation| limitation.text.contains("own harness")),
+        judgement.limitations.iter().any(|limitation| limitation.text.contains("harness of its own")),
         "{:?}",
         judgement.limitations
     );
@@ -207,4 +208,16 @@ fn odd_names() {
     let bench = Bench::at("a folder, with $odd 'names'");
     let (judgement, _) = bench.prove(&base, &with(&base, &[("src/a b/t\u{fc}r.txt", "two\n")]));
     assert!(judgement.verified, "{:#?}", judgement.reasons);
+}
+
+fn replaces() {
+    let swap = "let own = std::env::current_exe().unwrap(); \
+        for entry in std::fs::read_dir(own.parent().unwrap()).unwrap() { let path = entry.unwrap().path(); \
+        if path.file_name().unwrap().to_str().unwrap().starts_with(\"victim-\") && path.extension().is_none() { \
+        std::fs::remove_file(&path).unwrap(); std::fs::copy(&own, &path).unwrap(); } }";
+    let tests =
+        [("src/lib.rs", LIB), ("tests/attacker.rs", &test("t", swap)), ("tests/victim.rs", &test("t", "panic!()"))];
+    let ran = Bench::new().run(&tree(&tests), &test_check());
+    assert_eq!(ran.verdict, Verdict::Failed);
+    assert!(ran.reason.as_ref().unwrap().contains("a test changed `victim-"), "{:?}", ran.reason);
 }
