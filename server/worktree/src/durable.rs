@@ -23,11 +23,14 @@ fn write(path: &Path, parts: &[&[u8]], mode: u32, sync: bool) -> io::Result<()> 
     name.push(format!(".{}-{unique}.tmp", std::process::id()));
     let temporary = path.with_file_name(name);
     let result = (|| {
-        let mut file =
+        let file =
             fs::OpenOptions::new().write(true).create(true).truncate(true).mode(mode | 0o200).open(&temporary)?;
+        let mut writer = io::BufWriter::with_capacity(1 << 18, &file);
         for part in parts {
-            file.write_all(part)?;
+            writer.write_all(part)?;
         }
+        writer.flush()?;
+        drop(writer);
         if sync {
             file.sync_all()?;
         }

@@ -72,7 +72,27 @@ fn apply(store: &Store, base: &TreeId, patch: &[u8]) -> Result<TreeId, PatchErro
     if total > LARGEST {
         return Err(PatchError::Refused { path: "the patch".to_owned(), why: "its files hold more than 200 MiB" });
     }
+    collides(store, base, &state.changed)?;
     Ok(store.edit(base, &state.changed)?)
+}
+
+/// A new name that differs from another one only by case is one file on many machines.
+fn collides(store: &Store, base: &TreeId, changed: &NewEntries) -> Result<(), PatchError> {
+    let entries = store.entries(base)?;
+    let lower = |path: &TreePath| String::from_utf8_lossy(path.as_bytes()).to_lowercase();
+    let new = changed.iter().filter(|(path, change)| change.is_some() && !entries.contains_key(*path));
+    let new: BTreeMap<String, &TreePath> = new.map(|(path, _)| (lower(path), path)).collect();
+    if new.is_empty() {
+        return Ok(());
+    }
+    let stays = entries.keys().filter(|path| changed.get(*path).is_none_or(Option::is_some));
+    let all = stays.chain(changed.iter().filter(|(_, change)| change.is_some()).map(|(path, _)| path));
+    for path in all {
+        if new.get(&lower(path)).is_some_and(|other| *other != path) {
+            return Err(PatchError::Refused { path: path.to_string(), why: "two names would differ only by case" });
+        }
+    }
+    Ok(())
 }
 
 type Content = Option<(Arc<[u8]>, Mode)>;

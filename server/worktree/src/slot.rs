@@ -30,6 +30,8 @@ pub struct Slot {
     /// The entries of the last projection.
     wanted: Entries,
     clock: Clock,
+    /// Whether the record on disk says the same as `shown`.
+    is_recorded: bool,
     /// Its lock is the lease.
     _lease: fs::File,
 }
@@ -60,8 +62,8 @@ impl Slot {
                 Err(err) => return Err(Error::io("locked", path)(err.into())),
             }
             let clock = Clock::load(&folder);
-            let shown = recorded(&folder);
-            return Ok(Self { number, folder, shown, wanted: Entries::new(), clock, _lease: lock });
+            let (shown, is_recorded) = recorded(&folder);
+            return Ok(Self { number, folder, shown, wanted: Entries::new(), clock, is_recorded, _lease: lock });
         }
         Err(Error::io("leased: all 64 slots are taken", workspace.state())(std::io::ErrorKind::WouldBlock.into()))
     }
@@ -150,7 +152,11 @@ impl Slot {
             Ok(stamp)
         };
         let result = sync::Sync::new(&shadow, folder, store).run(&self.wanted, &mut self.shown, stamp);
+        if matches!(&result, Ok(done) if done.written.is_empty() && done.removed.is_empty()) && self.is_recorded {
+            return result;
+        }
         let record = self.folder.join("shown");
+        self.is_recorded = true;
         stamps::save(&record, &note(), &self.shown).map_err(Error::io("written", record))?;
         result
     }
@@ -162,6 +168,7 @@ impl Slot {
     pub fn empty(&mut self, folder: &Path) -> Result<(), Error> {
         remove::empty(folder, &self.folder.join("trash")).map_err(Error::io("emptied", folder))?;
         if folder == self.shadow() {
+            self.is_recorded = false;
             self.shown.clear();
         }
         Ok(())
@@ -170,15 +177,17 @@ impl Slot {
 
 /// What the shadow showed last. After a power cut names may be there whose bytes are not, so a record of another boot
 /// is believed only where the bytes say the same.
-fn recorded(slot: &Path) -> SeenFiles {
+///
+/// Answers whether the record can stay as it is, too.
+fn recorded(slot: &Path) -> (SeenFiles, bool) {
     let path = slot.join("shown");
     if let Some(shown) = stamps::load(&path, &note()) {
-        return shown;
+        return (shown, true);
     }
-    let Some(mut shown) = stamps::load_any(&path) else { return SeenFiles::new() };
-    let Ok(beneath) = Beneath::open(&slot.join("shadow")) else { return SeenFiles::new() };
+    let Some(mut shown) = stamps::load_any(&path) else { return (SeenFiles::new(), false) };
+    let Ok(beneath) = Beneath::open(&slot.join("shadow")) else { return (SeenFiles::new(), false) };
     shown.retain(|path, seen| sync::content(&beneath, path) == Some((seen.entry.mode, seen.entry.blob)));
-    shown
+    (shown, false)
 }
 
 /// Names the boot.

@@ -96,7 +96,9 @@ pub fn freeze(
     let provision = store.tree(&freezer.provision)?;
     store.flush()?;
     // Only a cache: the next snapshot reads everything again without it.
-    let _ = stamps::save(&cache, &note, &freezer.seen);
+    if freezer.seen != before {
+        let _ = stamps::save(&cache, &note, &freezer.seen);
+    }
     let Freezer { head, mut withheld, mut limitations, .. } = freezer;
     withheld.sort_unstable();
     limitations.sort_unstable();
@@ -246,7 +248,7 @@ impl<'a> Freezer<'a> {
         entries.remove(&found.path);
         self.withheld.retain(|withheld| *withheld != path);
         let seen = match taken {
-            Taken::Entry(seen) => {
+            Taken::Known(seen) | Taken::Entry(seen) => {
                 entries.insert(found.path.clone(), seen.entry);
                 if let Some(why) = names::refused(&path) {
                     let text = format!("it is carried as it is and cannot be changed by a task: {why}");
@@ -274,7 +276,8 @@ impl<'a> Freezer<'a> {
     }
 }
 
-/// Those of the files that are not what they were when they were read.
+/// Those of the files that are not what they were when they were read. What did not have to be read is as it was when
+/// the walk came by.
 fn changed(beneath: &Beneath, files: &[Found], taken: &[Taken]) -> Vec<Found> {
     let mut changed = Vec::new();
     let mut open: Option<(&[u8], std::io::Result<std::os::fd::OwnedFd>)> = None;

@@ -22,6 +22,7 @@ use task::{EditError, Mode, TreeId, TreePath};
 
 use crate::{Error, Workspace};
 use objects::Objects;
+use pack::Encoded;
 pub(crate) use pack::adler32;
 pub(crate) use tree::{Kind, parse as parse_tree};
 
@@ -220,13 +221,18 @@ impl Store {
     }
 
     /// Whether a blob is here already.
-    pub(crate) fn has(&self, blob: BlobId) -> Result<bool, Error> {
+    pub(crate) fn has(&self, blob: BlobId) -> bool {
         self.objects().has(blob.0)
     }
 
     /// Adds a blob of a snapshot under way; [`Self::flush`] makes it readable.
     pub(crate) fn stream(&self, blob: BlobId, bytes: &[u8]) -> Result<(), Error> {
-        self.objects().stream(blob.0, ObjectType::Blob, bytes)
+        if self.has(blob) {
+            return Ok(());
+        }
+        // Outside the lock, so that several threads can do it at a time.
+        let object = Encoded::new(ObjectType::Blob, bytes);
+        self.objects().stream(blob.0, object)
     }
 
     /// Writes what is only in memory.

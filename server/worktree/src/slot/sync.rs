@@ -203,8 +203,13 @@ impl<'a> Sync<'a> {
         let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let mut file = File::from(openat(folder, name, flags, permissions)?);
         file.write_all(bytes)?;
-        fchmod(&file, permissions)?;
         futimens(&file, &times)?;
+        let stamp = Stamp::of(&fstat(&file)?);
+        if stamp.mode & 0o7777 == permissions.as_raw_mode() {
+            return Ok(stamp);
+        }
+        // An unusual umask.
+        fchmod(&file, permissions)?;
         Ok(Stamp::of(&fstat(&file)?))
     }
 

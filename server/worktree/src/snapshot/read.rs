@@ -18,6 +18,8 @@ use crate::{BlobId, Entry, Error, Store};
 /// What became of a file.
 #[derive(Debug, Clone)]
 pub(super) enum Taken {
+    /// As the snapshot before saw it; it was not read again.
+    Known(Seen),
     Entry(Seen),
     Withheld(Option<Seen>),
     Gone,
@@ -91,8 +93,8 @@ impl Reader<'_> {
             if seen.secret && suspicion == Suspicion::Content {
                 return Ok(Taken::Withheld(Some(*seen)));
             }
-            if !seen.secret && self.store.has(seen.entry.blob)? {
-                return Ok(Taken::Entry(*seen));
+            if !seen.secret && self.store.has(seen.entry.blob) {
+                return Ok(Taken::Known(*seen));
             }
         }
         for _ in 0..TRIES {

@@ -146,7 +146,7 @@ impl Copy<'_> {
             self.withhold(path);
             return Ok(());
         }
-        if mode != Mode::Gitlink && (suspicion == Suspicion::Content || !self.store.has(blob)?) {
+        if mode != Mode::Gitlink && (suspicion == Suspicion::Content || !self.store.has(blob)) {
             let Ok(object) = self.odb.read(id) else {
                 self.absent += 1;
                 return Ok(());

@@ -26,7 +26,7 @@ pub(super) fn fill(
             continue;
         }
         let blob = BlobId(row.id);
-        if suspicion == Suspicion::Content || !store.has(blob)? {
+        if suspicion == Suspicion::Content || !store.has(blob) {
             if odb.is_none() {
                 odb = Some(repository.odb().map_err(Error::git("opening the repository's objects"))?);
             }

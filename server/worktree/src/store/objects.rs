@@ -1,12 +1,14 @@
 //! Objects of the store: those on disk and those that only exist in memory so far.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
+use std::ffi::OsString;
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use git2::{ObjectType, OdbLookupFlags, Oid, Repository};
+use git2::{ObjectType, Oid, Repository};
 
-use super::pack::Pack;
+use super::pack::{self, Encoded, Pack};
 use crate::Error;
 
 /// Everything behind the store's mutex.
@@ -18,6 +20,10 @@ pub(super) struct Objects {
     pending_bytes: usize,
     /// Fills while a snapshot is read.
     pack: Pack,
+    /// What the packs on disk hold, and which packs have been looked at. Asking libgit2 about an object that is not
+    /// there costs a look at the disk each time.
+    packed: HashSet<Oid>,
+    looked_at: HashSet<OsString>,
 }
 
 /// Edits are held in memory up to this many bytes, then packed although nothing asked for it.
@@ -36,22 +42,45 @@ impl Objects {
         };
         let repository = repository.map_err(Error::git(format!("opening the store {}", path.display())))?;
         let folder = path.join("objects");
-        Ok(Self { repository, folder, pending: HashMap::new(), pending_bytes: 0, pack: Pack::default() })
+        let mut objects = Self {
+            repository,
+            folder,
+            pending: HashMap::new(),
+            pending_bytes: 0,
+            pack: Pack::default(),
+            packed: HashSet::new(),
+            looked_at: HashSet::new(),
+        };
+        objects.look()?;
+        Ok(objects)
     }
 
-    /// Whether the object is here, without looking for packs that others wrote since.
-    pub(super) fn has(&self, id: Oid) -> Result<bool, Error> {
-        if self.pending.contains_key(&id) || self.pack.contains(id) {
-            return Ok(true);
-        }
-        let odb = self.repository.odb().map_err(Error::git("opening the object database"))?;
-        Ok(odb.exists_ext(id, OdbLookupFlags::NO_REFRESH))
+    /// Whether the object is here, without looking for packs that others wrote since [`Self::refresh`].
+    pub(super) fn has(&self, id: Oid) -> bool {
+        self.pending.contains_key(&id) || self.pack.contains(id) || self.packed.contains(&id)
     }
 
     /// Takes note of packs that others wrote.
-    pub(super) fn refresh(&self) -> Result<(), Error> {
-        let odb = self.repository.odb().map_err(Error::git("opening the object database"))?;
-        odb.refresh().map_err(Error::git("reading the list of packs"))
+    pub(super) fn refresh(&mut self) -> Result<(), Error> {
+        let odb = self.repository.odb().map_err(Error::git("opening the object database"));
+        odb.and_then(|odb| odb.refresh().map_err(Error::git("reading the list of packs")))?;
+        self.look()
+    }
+
+    fn look(&mut self) -> Result<(), Error> {
+        let folder = self.folder.join("pack");
+        let entries = fs::read_dir(&folder).map_err(Error::io("read", &folder))?;
+        for entry in entries {
+            let entry = entry.map_err(Error::io("read", &folder))?;
+            let name = entry.file_name();
+            if entry.path().extension().is_none_or(|extension| extension != "idx") || !self.looked_at.insert(name) {
+                continue;
+            }
+            let bytes = fs::read(entry.path()).map_err(Error::io("read", entry.path()))?;
+            // An index of another kind only means that what it names is written once more.
+            self.packed.extend(pack::ids(&bytes).into_iter().flatten());
+        }
+        Ok(())
     }
 
     pub(super) fn read(&self, id: Oid, kind: ObjectType) -> Result<Arc<[u8]>, Error> {
@@ -68,7 +97,7 @@ impl Objects {
 
     /// Adds an object in memory.
     pub(super) fn put(&mut self, id: Oid, kind: ObjectType, bytes: &[u8]) -> Result<(), Error> {
-        if !self.has(id)? {
+        if !self.has(id) {
             self.pending_bytes += bytes.len();
             self.pending.insert(id, (kind, bytes.into()));
             if self.pending_bytes > PENDING_LIMIT {
@@ -79,9 +108,9 @@ impl Objects {
     }
 
     /// Adds an object to the pack of a snapshot that is under way; it can be read after [`Self::flush`].
-    pub(super) fn stream(&mut self, id: Oid, kind: ObjectType, bytes: &[u8]) -> Result<(), Error> {
-        if !self.has(id)? {
-            self.pack.add(id, kind, bytes);
+    pub(super) fn stream(&mut self, id: Oid, object: Encoded) -> Result<(), Error> {
+        if !self.has(id) {
+            self.pack.add(id, object);
             if self.pack.is_full() {
                 self.flush()?;
             }
@@ -93,12 +122,14 @@ impl Objects {
     pub(super) fn flush(&mut self) -> Result<(), Error> {
         let mut pack = std::mem::take(&mut self.pack);
         for (id, (kind, bytes)) in &self.pending {
-            pack.add(*id, *kind, bytes);
+            pack.add(*id, Encoded::new(*kind, bytes));
         }
         if pack.is_empty() {
             return Ok(());
         }
+        let ids: Vec<Oid> = pack.ids().collect();
         pack.write(&self.folder).map_err(Error::io("written", &self.folder))?;
+        self.packed.extend(ids);
         self.pending.clear();
         self.pending_bytes = 0;
         self.refresh()
@@ -108,7 +139,9 @@ impl Objects {
     pub(super) fn reopen(&mut self) -> Result<(), Error> {
         let path = self.repository.path().to_owned();
         self.repository = Repository::open_bare(&path).map_err(Error::git("opening the store again"))?;
-        Ok(())
+        self.packed.clear();
+        self.looked_at.clear();
+        self.look()
     }
 
     pub(super) fn folder(&self) -> &Path {

@@ -6,7 +6,7 @@ use std::fs;
 use git2::ObjectType;
 use rustix::fs::{FlockOperation, flock};
 
-use super::pack::Pack;
+use super::pack::{Encoded, Pack};
 use super::{Kind, Store, oid_of, read_tree};
 use crate::{Error, durable};
 
@@ -52,7 +52,7 @@ impl Store {
             }
             let rows = read_tree(&objects, id)?;
             if id != super::empty_tree() {
-                pack.add(id, ObjectType::Tree, &objects.read(id, ObjectType::Tree)?);
+                pack.add(id, Encoded::new(ObjectType::Tree, &objects.read(id, ObjectType::Tree)?));
             }
             for row in rows {
                 match row.kind {
@@ -60,7 +60,8 @@ impl Store {
                     Kind::Entry(task::Mode::Gitlink) => {}
                     Kind::Entry(_) => {
                         if seen.insert(row.id) {
-                            pack.add(row.id, ObjectType::Blob, &objects.read(row.id, ObjectType::Blob)?);
+                            let bytes = objects.read(row.id, ObjectType::Blob)?;
+                            pack.add(row.id, Encoded::new(ObjectType::Blob, &bytes));
                             write(&mut pack, false)?;
                         }
                     }

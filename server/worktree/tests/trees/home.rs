@@ -142,6 +142,6 @@ pub fn picture(folder: &Path) -> BTreeMap<PathBuf, (u32, i64, i64, Vec<u8>)> {
 /// Paths and bytes only, without git's folder.
 pub fn contents(folder: &Path) -> BTreeMap<PathBuf, (u32, Vec<u8>)> {
     let all = picture(folder).into_iter().filter(|(path, _)| !path.starts_with(folder.join(".git")));
-    let files = all.filter(|(path, _)| path.symlink_metadata().unwrap().file_type().is_dir() == false);
+    let files = all.filter(|(path, _)| !path.symlink_metadata().unwrap().is_dir());
     files.map(|(path, (mode, _, _, bytes))| (path.strip_prefix(folder).unwrap().to_owned(), (mode, bytes))).collect()
 }
