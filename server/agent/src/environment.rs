@@ -73,6 +73,17 @@ impl Walk<'_> {
         Ok(Ok(()))
     }
 
+    /// Gives a tree every lock file that it lacks. A workspace that cannot have one is left alone: whoever needs it says so.
+    pub(crate) fn locks(&mut self, tree: &TreeId) -> Result<(), Error> {
+        let store = Arc::clone(&self.store);
+        let found = checks::find(&TreeFiles { store: &store, tree }, checks::Wanted::default());
+        for workspace in found.workspaces.iter().filter(|workspace| workspace.unavailable.is_none()) {
+            // Only what the journal or the store say is an error here.
+            let _ = self.lock(&store, tree, &workspace.root)?;
+        }
+        Ok(())
+    }
+
     /// The longest that one command may take now.
     pub(crate) fn command_time(&self) -> Duration {
         self.remaining().min(Duration::from_millis(self.state.request.limits.check_timeout_ms))

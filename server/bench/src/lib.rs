@@ -1,1 +1,54 @@
-//! Under construction.
+//! The measurements, as commands that print tables.
+//!
+//! Each row sets ours against what it is compared with, in one run and with equal caches, because machines are shared and
+//! noisy: the ratio is the figure, seconds are only its parts. Nothing here is a test; nothing fails by being slow.
+
+mod by_hand;
+mod checking;
+mod compiler;
+mod corpus;
+mod jail;
+mod snapshot;
+mod table;
+
+/// Anything that kept a measurement from being made.
+type Failure = Box<dyn std::error::Error>;
+
+/// Name, what is measured, and how.
+type Measurement = (&'static str, &'static str, fn() -> Result<table::Table, Failure>);
+
+const ALL: [Measurement; 4] = [
+    ("snapshot", "snapshot and shadow of 5,000 files against `git worktree add`", snapshot::measure),
+    ("sandbox", "a sandboxed `true` against a plain one", jail::measure),
+    ("compiler", "gate against `cargo check`, and rename to gated diff, on ripgrep's crates", compiler::measure),
+    ("checks", "the second task's checks against a warm build and test by hand", checking::measure),
+];
+
+/// Runs one measurement, or with `all` every one, and prints its table; without a name it lists them. Answers the exit
+/// status.
+///
+/// # Errors
+/// A sentence about what kept the measurement from being made.
+pub fn run(name: Option<&str>) -> Result<i32, String> {
+    let chosen: Vec<&Measurement> = ALL.iter().filter(|(it, ..)| name == Some(it) || name == Some("all")).collect();
+    match (name, chosen.is_empty()) {
+        (None, _) => {
+            for (name, what, _) in ALL {
+                println!("{name:10} {what}");
+            }
+        }
+        (Some(name), true) => {
+            let names: Vec<&str> = ALL.iter().map(|(name, ..)| *name).collect();
+            return Err(format!("there is no measurement `{name}`; there are {} and all", names.join(", ")));
+        }
+        (Some(_), false) => {
+            println!("{}", by_hand::machine());
+            for (name, what, measure) in chosen {
+                println!("\n{name}: {what}");
+                let table = measure().map_err(|error| format!("{name} could not be measured: {error}"))?;
+                print!("{table}");
+            }
+        }
+    }
+    Ok(0)
+}

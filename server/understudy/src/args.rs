@@ -47,6 +47,8 @@ pub enum Command {
         #[arg(required = true, trailing_var_arg = true, allow_hyphen_values = true)]
         command: Vec<std::ffi::OsString>,
     },
+    /// Run a measurement and print its table; without a name they are listed, `all` runs every one
+    Bench { name: Option<String> },
     /// Print the JSON schema of what `--json` prints
     Schema,
 }

@@ -24,6 +24,7 @@ pub fn dispatch(cli: Cli) -> Result<i32, Failure> {
         Command::Doctor { repo, json } => doctor::doctor(&repo.repo, json).map(done),
         Command::Tasks(verb) => tasks::tasks(verb).map(done),
         Command::Sandbox { repo, timeout, command } => sandbox::sandbox(&repo.repo, timeout, command),
+        Command::Bench { name } => bench::run(name.as_deref()).map_err(Failure::usage),
         Command::Schema => {
             let schema = schemars::schema_for!(agent::Report);
             anstream::println!("{}", serde_json::to_string_pretty(&schema).unwrap_or_default());

@@ -13,6 +13,7 @@ use clap::Parser as _;
 fn main() {
     // Inside the jail the same binary is process 1, or the compiler's worker.
     sandbox::run_if_launcher();
+    semantics::run_if_worker();
     let status = match command::dispatch(args::Cli::parse()) {
         Ok(status) => status,
         Err(failure) => {

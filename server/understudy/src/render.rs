@@ -6,5 +6,5 @@ mod report;
 mod style;
 
 pub use live::Live;
-pub use report::{print_error, print_report, print_verdict};
+pub use report::{print_error, print_report};
 pub use style::{bold, dim, doubtful, duration, good, heading, poor};

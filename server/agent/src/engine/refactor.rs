@@ -87,6 +87,7 @@ impl Walk<'_> {
     /// The compiler, loaded with the base text.
     pub(super) fn compiler(&mut self, base: &TreeId, generation: Generation) -> Result<Arc<dyn Compiler>, Error> {
         let store = Arc::clone(&self.store);
+        self.locks(base)?;
         let compilers = Arc::clone(&self.house.compilers);
         self.site_on(base)?.compiler(&*compilers, &store, base, generation)
     }

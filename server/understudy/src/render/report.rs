@@ -32,7 +32,7 @@ pub fn print_report(report: &Report) {
 }
 
 /// How the task ended, why, and what may follow.
-pub fn print_verdict(report: &Report) {
+fn print_verdict(report: &Report) {
     println!();
     let verdict = match report.exit_code {
         0 if report.verdict != "in progress" => good(bold(&report.verdict)),

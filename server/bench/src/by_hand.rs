@@ -1,0 +1,38 @@
+//! What a person would do by hand, for comparison: the only processes outside the sandbox that this project starts.
+
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use crate::Failure;
+
+/// Runs a program on the host to its end.
+pub fn run(folder: &Path, program: &str, arguments: &[&str], variables: &[(&str, &Path)]) -> Result<Duration, Failure> {
+    #[expect(clippy::disallowed_methods, reason = "a measurement compares with what a person starts without a sandbox")]
+    let mut command = Command::new(program);
+    command.args(arguments).current_dir(folder).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
+    command.envs(variables.iter().copied());
+    let start = Instant::now();
+    let output = command.output()?;
+    let time = start.elapsed();
+    if output.status.success() {
+        return Ok(time);
+    }
+    Err(format!("{program} {} failed: {}", arguments.join(" "), String::from_utf8_lossy(&output.stderr)).into())
+}
+
+/// The machine, for the head of a table.
+pub fn machine() -> String {
+    let read = |path: &str| std::fs::read_to_string(path).unwrap_or_default();
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    let memory =
+        read("/proc/meminfo").lines().next().and_then(|line| line.split_whitespace().nth(1)?.parse::<u64>().ok());
+    let load = read("/proc/loadavg").split_whitespace().next().unwrap_or("?").to_owned();
+    let profile = if cfg!(debug_assertions) { "development build" } else { "release build" };
+    let kernel = read("/proc/sys/kernel/osrelease");
+    format!(
+        "{cores} cores, {} GiB, Linux {}, load {load} at the start, {profile}",
+        memory.unwrap_or(0) >> 20,
+        kernel.trim()
+    )
+}

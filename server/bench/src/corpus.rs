@@ -1,0 +1,120 @@
+//! What is measured on: a generated repository, and crates as their authors published them.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use crate::{Failure, by_hand};
+
+/// A folder of ours that goes with the value.
+pub struct Home(PathBuf);
+
+impl Home {
+    pub fn new(name: &str) -> Result<Self, Failure> {
+        let path = std::env::temp_dir().join(format!("understudy-bench-{name}-{}", std::process::id()));
+        fs::create_dir_all(&path)?;
+        Ok(Self(path.canonicalize()?))
+    }
+
+    pub fn join(&self, name: &str) -> PathBuf {
+        self.0.join(name)
+    }
+}
+
+impl Drop for Home {
+    fn drop(&mut self) {
+        // Left-overs in the temporary folder are no reason to fail.
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+/// A committed repository with this many files of about 7 KB.
+pub fn repository(top: &Path, files: usize) -> Result<(), Failure> {
+    let body: String = (0..220).map(|line| format!("    let value_{line} = compute({line});\n")).collect();
+    for number in 0..files {
+        let folder = top.join(format!("crate{}/src/part{}", number / 500, number / 50 % 10));
+        fs::create_dir_all(&folder)?;
+        fs::write(folder.join(format!("file{number}.rs")), format!("// {number}\n{body}"))?;
+    }
+    commit(top)
+}
+
+pub fn commit(top: &Path) -> Result<(), Failure> {
+    by_hand::run(top, "git", &["init", "-q"], &[])?;
+    by_hand::run(top, "git", &["add", "-A"], &[])?;
+    let identity = ["-c", "user.name=bench", "-c", "user.email=bench@example.org", "-c", "commit.gpgsign=false"];
+    by_hand::run(top, "git", &[&identity[..], &["commit", "-q", "-m", "base"]].concat(), &[])?;
+    by_hand::run(top, "git", &["gc", "-q"], &[])?;
+    Ok(())
+}
+
+/// The crates of ripgrep 14.1.1, as published, in one workspace.
+const RIPGREP: [(&str, &str); 9] = [
+    ("ripgrep", "14.1.1"),
+    ("grep", "0.3.2"),
+    ("grep-cli", "0.1.11"),
+    ("grep-matcher", "0.1.7"),
+    ("grep-printer", "0.2.2"),
+    ("grep-regex", "0.1.13"),
+    ("grep-searcher", "0.1.14"),
+    ("globset", "0.4.15"),
+    ("ignore", "0.4.23"),
+];
+
+/// Fetches ripgrep's crates by cargo and puts them together by path.
+pub fn ripgrep(top: &Path) -> Result<(), Failure> {
+    let probe = top.with_extension("fetch");
+    fs::create_dir_all(probe.join("src"))?;
+    fs::write(probe.join("src/lib.rs"), "")?;
+    let wanted: String = RIPGREP.iter().map(|(name, version)| format!("{name} = \"={version}\"\n")).collect();
+    fs::write(
+        probe.join("Cargo.toml"),
+        format!(
+            "[package]\nname = \"fetch\"\nversion = \"0.0.0\"\nedition = \"2021\"\n[workspace]\n[dependencies]\n{wanted}"
+        ),
+    )?;
+    by_hand::run(&probe, "cargo", &["fetch", "-q"], &[])?;
+    let sources = cargo_home()?.join("registry/src");
+    let mut members = String::new();
+    let mut patches = String::new();
+    for (name, version) in RIPGREP {
+        let found = fs::read_dir(&sources)?
+            .flatten()
+            .map(|index| index.path().join(format!("{name}-{version}")))
+            .find(|path| path.is_dir());
+        let source = found.ok_or_else(|| format!("cargo fetched no source of {name} {version}"))?;
+        copy(&source, &top.join(name))?;
+        // A lock or a workspace of its own would make it another project.
+        let _ = fs::remove_file(top.join(name).join("Cargo.lock"));
+        members.push_str(&format!("\"{name}\", "));
+        if name != "ripgrep" {
+            patches.push_str(&format!("{name} = {{ path = \"{name}\" }}\n"));
+        }
+    }
+    fs::write(
+        top.join("Cargo.toml"),
+        format!("[workspace]\nresolver = \"2\"\nmembers = [{members}]\n\n[patch.crates-io]\n{patches}"),
+    )?;
+    by_hand::run(top, "cargo", &["generate-lockfile", "-q"], &[])?;
+    by_hand::run(top, "cargo", &["fetch", "-q", "--locked"], &[])?;
+    commit(top)
+}
+
+fn cargo_home() -> Result<PathBuf, Failure> {
+    let own = std::env::var_os("CARGO_HOME").filter(|home| !home.is_empty()).map(PathBuf::from);
+    let home = || std::env::var_os("HOME").map(|home| Path::new(&home).join(".cargo"));
+    own.or_else(home).ok_or_else(|| "neither CARGO_HOME nor HOME is set".into())
+}
+
+fn copy(from: &Path, to: &Path) -> Result<(), Failure> {
+    fs::create_dir_all(to)?;
+    for entry in fs::read_dir(from)? {
+        let entry = entry?;
+        let target = to.join(entry.file_name());
+        if entry.file_type()?.is_dir() {
+            copy(&entry.path(), &target)?
+        } else {
+            fs::copy(entry.path(), target).map(drop)?
+        }
+    }
+    Ok(())
+}
