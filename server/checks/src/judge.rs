@@ -175,6 +175,11 @@ fn limits_of(case: &Case, comparison: &Comparison) -> Vec<Limitation> {
         .iter()
         .map(|id| format!("{}: not judged, as it does not build at base: {id}", case.check.id))
         .collect();
+    // Such a base is a result (it did not build), but it names no test that could vanish.
+    let early = case.base.as_ref().filter(|base| base.verdict == Verdict::Failed).and_then(|base| base.reason.as_ref());
+    limits.extend(
+        early.map(|reason| format!("{}: the base failed before it could be compared with: {reason}", case.check.id)),
+    );
     let items = case.candidate.iter().flat_map(|receipt| &receipt.items);
     limits.extend(items.filter(|item| item.id.path == crate::order::OWN_HARNESS).map(|item| {
         format!(

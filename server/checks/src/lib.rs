@@ -47,6 +47,8 @@ mod order;
 mod reading;
 mod recorder;
 mod run;
+#[cfg(test)]
+mod run_tests;
 mod signature;
 mod stamps;
 mod test_run;

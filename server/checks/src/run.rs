@@ -12,6 +12,7 @@ use crate::commands::{Commands, Ending};
 use crate::diagnostic::Diagnostic;
 use crate::doctest;
 use crate::environment::Machine;
+use crate::folder::{file_in, suffix};
 use crate::order::{Guard, Jail, Moment, Order, Ran, Tools, Watch};
 use crate::reading::read_files;
 
@@ -85,6 +86,11 @@ impl Runner {
     }
 
     fn find_out(&self, order: &Order<'_>, watch: &Watch) -> Result<Findings, Ending> {
+        let root = &order.check.root;
+        if file_in(root, "Cargo.toml").is_none_or(|manifest| order.files.read(&manifest).is_none()) {
+            // A change may add or remove a whole workspace; the other side then has nothing that could run.
+            return Err(Ending::new(Verdict::Failed, format!("there is no Cargo.toml{} in this tree", suffix(root))));
+        }
         let commands = Commands::new(&*self.jail, &self.tools, order.shadow, order.remaining, &watch.cancel);
         let machine = self.machine(&commands)?;
         let commands = commands.building(order);

@@ -21,6 +21,7 @@ pub const CASES: &[Case] = &[
     ("a_library_that_never_built_must_build_once_its_package_changes", broken_at_base),
     ("a_lock_is_generated_from_what_the_caches_hold", lock),
     ("sources_of_every_kind_of_target_count_as_read", every_kind),
+    ("a_workspace_that_is_new_is_judged_by_itself", new_workspace),
     ("a_broken_build_script_is_named", broken_script),
 ];
 
@@ -257,4 +258,13 @@ fn every_kind() {
     let mut expected: Vec<String> = files.iter().map(|(path, _)| (*path).to_owned()).collect();
     expected.sort();
     assert_eq!(read, expected);
+}
+
+fn new_workspace() {
+    let base = tree(&[("src/lib.rs", LIB)]);
+    let manifest = "[package]\nname = \"tool\"\nversion = \"0.1.0\"\nedition = \"2021\"\n[workspace]\n";
+    let judgement = verified(&base, &with(&base, &[("tool/Cargo.toml", manifest), ("tool/src/lib.rs", LIB)]));
+    let said =
+        judgement.limitations.iter().any(|limitation| limitation.text.contains("there is no Cargo.toml in tool"));
+    assert!(said, "{:?}", judgement.limitations);
 }

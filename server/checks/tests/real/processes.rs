@@ -8,7 +8,7 @@ use sandbox::CancelToken;
 use task::{ItemResult, Verdict};
 
 use crate::Case;
-use crate::bench::{Bench, test_check, tree};
+use crate::bench::{Bench, build_check, test_check, tree};
 
 pub const CASES: &[Case] = &[
     ("a_test_that_hangs_is_a_timeout", hangs),
@@ -23,11 +23,14 @@ fn with_test(body: &str) -> checks::FileMap {
 
 fn hangs() {
     let mut bench = Bench::new();
-    bench.remaining = Duration::from_secs(15);
-    let ran = bench.run(&with_test("loop { std::thread::park() }"), &test_check());
+    let tree = with_test("loop { std::thread::park() }");
+    // Built beforehand, so that on a busy machine the time is not used up by the compiler.
+    assert_eq!(bench.run(&tree, &build_check()).verdict, Verdict::Passed);
+    bench.remaining = Duration::from_secs(10);
+    let ran = bench.run(&tree, &test_check());
     assert_eq!(ran.verdict, Verdict::Timeout, "{:?}", ran.reason);
-    assert_eq!(ran.reason.unwrap(), "lib of demo did not end within the time that was left");
-    assert!(!ran.receipt.unwrap().read.is_empty());
+    assert!(ran.reason.unwrap().ends_with("did not end within the time that was left"));
+    assert!(ran.receipt.is_some());
 }
 
 fn floods() {
