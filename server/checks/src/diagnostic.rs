@@ -155,3 +155,52 @@ fn is_closing(message: &str) -> bool {
         || message.starts_with("Some errors have detailed explanations")
         || message.ends_with(" emitted")
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// As rustc 1.95 wrote it, shortened.
+    const SAID: &str = r#"{"rendered":"warning: unused variable: `unused`\n","$message_type":"diagnostic",
+        "children":[{"children":[],"code":null,"level":"note","message":"`#[warn(unused_variables)]` on by default","rendered":null,"spans":[]},
+        {"children":[],"code":null,"level":"help","message":"if this is intentional, prefix it with an underscore","rendered":null,
+        "spans":[{"byte_end":417,"byte_start":411,"column_end":44,"column_start":38,"expansion":null,"file_name":"src/lib.rs","is_primary":true,
+        "label":null,"line_end":24,"line_start":24,"suggested_replacement":"_unused","suggestion_applicability":"MachineApplicable","text":[]}]}],
+        "level":"warning","message":"unused variable: `unused`","spans":[{"byte_end":417,"byte_start":411,"column_end":44,"column_start":38,
+        "expansion":null,"file_name":"src/lib.rs","is_primary":true,"label":null,"line_end":24,"line_start":24,
+        "suggested_replacement":null,"suggestion_applicability":null,"text":[]}],"code":{"code":"unused_variables","explanation":null}}"#;
+
+    fn target(kind: &str, name: &str) -> Target {
+        serde_json::from_value(serde_json::json!({ "kind": [kind], "name": name })).unwrap()
+    }
+
+    #[test]
+    fn what_several_targets_show_is_one_diagnostic_with_the_compilers_own_json() {
+        let message: serde_json::Value = serde_json::from_str(SAID).unwrap();
+        let root = Some("tools".parse().unwrap());
+        let mut collector = Collector::new(Path::new("/shadow"), &root);
+        collector.add("a", &target("lib", "a"), &message);
+        collector.add("a", &target("bin", "b"), &message);
+        let found = collector.finish();
+        let [one] = found.as_slice() else { panic!("{found:#?}") };
+        assert_eq!(one.path, Some("tools/src/lib.rs".parse().unwrap()));
+        assert_eq!((one.level, one.line, one.bytes.clone()), (Level::Warning, 24, 411..417));
+        assert_eq!(one.targets.iter().map(String::as_str).collect::<Vec<_>>(), ["bin b", "lib"]);
+        assert_eq!(one.suggestions.len(), 1);
+        assert_eq!((one.suggestions[0].replacement.as_str(), one.suggestions[0].machine_applicable), ("_unused", true));
+        assert_eq!(serde_json::from_str::<serde_json::Value>(&one.json).unwrap(), message);
+    }
+
+    #[test]
+    fn closing_words_of_the_compiler_are_no_diagnostics() {
+        let root = None;
+        let mut collector = Collector::new(Path::new("/shadow"), &root);
+        for text in
+            ["aborting due to 2 previous errors", "1 warning emitted", "For more information about this error, try"]
+        {
+            let message = serde_json::json!({ "message": text, "code": null, "level": "failure-note", "spans": [] });
+            collector.add("a", &target("lib", "a"), &message);
+        }
+        assert!(collector.finish().is_empty());
+    }
+}

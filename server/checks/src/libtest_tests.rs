@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use proptest::prelude::*;
 use sandbox::Outcome;
 
 use crate::libtest::{Report, Said, irregular, parse_list, parse_log, parse_stdout};
@@ -117,4 +118,40 @@ fn doc_tests_are_read_from_both_of_their_blocks() {
     );
     let report = parse_stdout(stdout.as_bytes(), &listed, true);
     assert_eq!(irregular(&listed, &report, &EXIT), None);
+}
+
+proptest! {
+    /// Whatever tests write to standard output and even to the log: a run is regular only if the log gives each listed
+    /// test one result and the exit status says the same.
+    #[test]
+    fn a_regular_run_has_one_result_for_each_test(
+        log in prop::collection::vec((prop::sample::select(vec!["ok", "failed", "ignored"]), prop::sample::select(vec!["a", "b", "c"])), 0..5),
+        printed in prop::collection::vec(prop::sample::select(vec![
+            "test a ... ok", "test b ... ok", "test b ... FAILED", "noise", "---- b stdout ----", "failures:",
+            "test result: ok. 2 passed; 0 failed; 0 ignored; 0 measured; 0 filtered out; finished in 0.00s",
+            "test result: FAILED. 1 passed; 1 failed; 0 ignored; 0 measured; 0 filtered out; finished in 0.00s",
+        ]), 0..6),
+        code in prop::sample::select(vec![0, 1, 101]),
+    ) {
+        let listed = ids(&["a", "b"]);
+        let log: String = log.iter().map(|(said, id)| format!("{said} {id}\n")).collect();
+        let report = report(&log, &printed.join("\n"), &listed);
+        if irregular(&listed, &report, &Outcome::Exit { code }).is_none() {
+            let mut seen: Vec<&str> = report.results.iter().map(|(id, _)| id.as_str()).collect();
+            seen.sort_unstable();
+            prop_assert_eq!(seen, ["a", "b"]);
+            let failed = report.results.iter().any(|(_, said)| *said == Said::Failed);
+            prop_assert_eq!(failed, code != 0);
+            prop_assert_eq!(log.lines().count(), 2);
+        }
+    }
+
+    #[test]
+    fn no_output_makes_a_parser_panic(bytes in prop::collection::vec(any::<u8>(), 0..200), text in "(test|ok|failed|ignored|[ :.\n-]|a|result){0,40}") {
+        let listed = ids(&["a", "b"]);
+        for said in [bytes.as_slice(), text.as_bytes()] {
+            let _ = (parse_list(said), parse_log(said, &listed), parse_stdout(said, &listed, true));
+            let _ = (crate::message::parse(said), crate::recorder::starts(said, "x"));
+        }
+    }
 }
