@@ -1,8 +1,9 @@
 //! Doc tests: `cargo test --doc`, one library at a time, so that every result has its package.
 //!
 //! rustdoc runs each doc test in a process of its own and captures what it prints, so that standard output is the
-//! harness's. Ids have no line numbers, and equal ones are compared as multisets. A doc test could still write to
-//! rustdoc's own descriptors through `/proc`; that code would stand in the diff.
+//! harness's: how many it announces is how many must have a result, and no list is asked for beforehand (it would
+//! compile them all a second time). Ids have no line numbers, and equal ones are compared as multisets. A doc test could
+//! still write to rustdoc's own descriptors through `/proc`; that code would stand in the diff.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,7 +12,7 @@ use task::{Item, ItemId, ItemKind, ItemResult, TreePath, Verdict};
 
 use crate::cargo_test::{Tested, is_new, note_flaky, passed};
 use crate::commands::{Commands, Ending, first_error, set_options, tree_path};
-use crate::libtest::{Report, Said, irregular, parse_list, parse_stdout};
+use crate::libtest::{Report, Said, irregular, parse_line, parse_stdout};
 use crate::metadata::Member;
 use crate::order::{Order, PROCESS, Progress, Watch};
 use crate::signature::signature;
@@ -39,27 +40,21 @@ pub(crate) fn run_all(
         }
         let what = format!("doc tests of {}", member.name);
         (watch.progress)(Progress::Doing(what.clone()));
-        let list = cargo(commands, order, member, &what, &["--list", "--format", "terse"])?;
-        let Some(names) = list.outcome.success().then(|| listing(&list.stdout.bytes())).flatten() else {
+        let attempt = || cargo(commands, order, member, &what);
+        let first = attempt()?;
+        let Some(announced) = announced(&first.stdout.bytes()) else {
             // Something that only doc tests need does not build.
-            let said = first_error(&list.stderr.lossy());
+            let said = first_error(&first.stderr.lossy());
             library.result = ItemResult::Failed;
-            library.signature = Some(signature(&library.id, "cannot be listed", &said, order.shadow));
+            library.signature = Some(signature(&library.id, "does not start", &said, order.shadow));
             library.excerpt = said;
             tested.items.push(library);
             continue;
         };
         tested.items.push(library);
-        let listed: BTreeSet<String> = names.into_iter().collect();
-        if listed.is_empty() {
-            tested.items.push(passed(id(PROCESS), ItemKind::Doctest));
-            continue;
-        }
-        let attempt = || cargo(commands, order, member, &what, &[]);
-        let first = attempt()?;
-        let mut items = items_of(&first, &listed, &id, order);
+        let mut items = items_of(&first, &announced, &id, order);
         if items.iter().any(|item| is_new(item, order)) {
-            let again: Vec<ItemId> = items_of(&attempt()?, &listed, &id, order)
+            let again: Vec<ItemId> = items_of(&attempt()?, &announced, &id, order)
                 .into_iter()
                 .filter(|item| item.result == ItemResult::Failed)
                 .map(|item| item.id)
@@ -74,34 +69,24 @@ pub(crate) fn run_all(
     Ok(())
 }
 
-fn cargo(
-    commands: &Commands<'_>,
-    order: &Order<'_>,
-    member: &Member,
-    what: &str,
-    arguments: &[&str],
-) -> Result<Finished, Ending> {
+fn cargo(commands: &Commands<'_>, order: &Order<'_>, member: &Member, what: &str) -> Result<Finished, Ending> {
     let mut options = vec!["--doc", "--package", &member.id, "--no-fail-fast"];
     options.extend(set_options(order));
-    let mut jailed = commands.cargo(&order.check.root, "test", &options);
-    jailed = jailed.arg("--").args(arguments.iter().copied());
-    let finished = commands.run(what, jailed)?;
+    let finished = commands.run(what, commands.cargo(&order.check.root, "test", &options))?;
     match &finished.outcome {
         Outcome::Signal { .. } => Err(Ending::new(Verdict::Killed, format!("{what}: {}", finished.outcome))),
         _ => Ok(finished),
     }
 }
 
-fn items_of(
-    finished: &Finished,
-    listed: &BTreeSet<String>,
-    id: &dyn Fn(&str) -> ItemId,
-    order: &Order<'_>,
-) -> Vec<Item> {
-    let report: Report = parse_stdout(&finished.stdout.bytes(), listed, true);
+fn items_of(finished: &Finished, announced: &Announced, id: &dyn Fn(&str) -> ItemId, order: &Order<'_>) -> Vec<Item> {
+    let stdout = finished.stdout.bytes();
+    // Only what the harness says before it turns to the output of failed tests.
+    let results = lines_of_results(&stdout).filter_map(|line| parse_line(line, &announced.names)).collect();
+    let report = Report { results, ..parse_stdout(&stdout, &announced.names, true) };
     let said: BTreeMap<&str, Option<Said>> = by_id(&report);
     let mut items = Vec::new();
-    for name in listed {
+    for name in &announced.names {
         let (path, line) = without_line(name);
         let file = path.split(" - ").next().and_then(|file| tree_path(order.shadow, &order.check.root, file));
         let mut item = passed(id(path), ItemKind::Doctest);
@@ -125,7 +110,8 @@ fn items_of(
         items.push(item);
     }
     let mut process = passed(id(PROCESS), ItemKind::Doctest);
-    if let Some(problem) = irregular(listed, &report, &finished.outcome) {
+    let short = (announced.count != announced.names.len()).then(|| "the doc tests ended before all had run".to_owned());
+    if let Some(problem) = short.or_else(|| irregular(&announced.names, &report, &finished.outcome)) {
         process.result = ItemResult::Failed;
         process.signature = Some(signature(&process.id, "process", &problem, order.shadow));
         process.excerpt = excerpt(&format!("{problem}\n{}", finished.stderr.lossy()));
@@ -134,10 +120,42 @@ fn items_of(
     items
 }
 
-/// The ids in a list. Where rustdoc merged doc tests into one program it closes with how long that took.
-fn listing(stdout: &[u8]) -> Option<Vec<String>> {
-    let lines = stdout.split_inclusive(|&byte| byte == b'\n');
-    parse_list(&lines.filter(|line| !line.starts_with(b"all doctests ran in ")).collect::<Vec<_>>().concat())
+/// What rustdoc said it would run, and the names that it then gave.
+#[derive(Debug, PartialEq, Eq)]
+struct Announced {
+    count: usize,
+    names: BTreeSet<String>,
+}
+
+/// `None` if nothing was run at all.
+fn announced(stdout: &[u8]) -> Option<Announced> {
+    let text = String::from_utf8_lossy(stdout);
+    let counts = text.lines().filter_map(|line| {
+        let (count, what) = line.strip_prefix("running ")?.split_once(' ')?;
+        if matches!(what, "test" | "tests") { count.parse::<usize>().ok() } else { None }
+    });
+    let counts: Vec<usize> = counts.collect();
+    let names = lines_of_results(stdout).filter_map(|line| {
+        let name = line.strip_prefix("test ")?.rsplit_once(" ... ")?.0;
+        // After the line number stands how it is run.
+        Some(
+            name.rfind(" (line ")
+                .and_then(|at| Some(&name[..at + name[at..].find(')')? + 1]))
+                .unwrap_or(name)
+                .to_owned(),
+        )
+    });
+    (!counts.is_empty()).then(|| Announced { count: counts.iter().sum(), names: names.collect() })
+}
+
+/// The lines in which the harness gives results: from each announcement to its summary or to the failures' output.
+fn lines_of_results(stdout: &[u8]) -> impl Iterator<Item = &str> {
+    let mut inside = false;
+    let lines = stdout.split(|&byte| byte == b'\n').map(|line| std::str::from_utf8(line).unwrap_or_default());
+    lines.filter(move |line| {
+        inside = (inside || line.starts_with("running ")) && *line != "failures:" && !line.starts_with("test result: ");
+        inside
+    })
 }
 
 /// `src/lib.rs - add (line 12)` without its line, and the line.
@@ -164,11 +182,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_closing_line_of_merged_doc_tests_is_no_id() {
+    fn what_is_announced_is_counted_over_both_blocks_and_named_without_how_it_runs() {
         let said =
-            b"src/lib.rs - add (line 5): test\nall doctests ran in 0.69s; merged doctests compilation took 0.68s\n";
-        assert_eq!(listing(said).unwrap(), ["src/lib.rs - add (line 5)"]);
-        assert_eq!(listing(b"something else\n"), None);
+            b"\nrunning 1 test\ntest src/lib.rs - add (line 5) - compile fail ... ok\n\ntest result: ok. 1 passed\n\n\
+                     running 2 tests\ntest src/lib.rs - add (line 9) ... FAILED\n\nfailures:\n\n\
+                     ---- src/lib.rs - add (line 9) stdout ----\ntest src/lib.rs - forged (line 1) ... ok\n\n\
+                     test result: FAILED. 0 passed\nall doctests ran in 0.69s\n";
+        let found = announced(said).unwrap();
+        assert_eq!(found.count, 3);
+        let names: Vec<&str> = found.names.iter().map(String::as_str).collect();
+        assert_eq!(names, ["src/lib.rs - add (line 5)", "src/lib.rs - add (line 9)"]);
+        assert_eq!(announced(b"error: could not compile"), None);
     }
 
     #[test]
