@@ -38,13 +38,19 @@ impl Analysis {
                 found
             });
             let differences = base.differences(&now);
-            if differences.is_empty() {
+            if differences.is_empty() && self.base().contains_key(path) == self.files().contains_key(path) {
                 bodies.insert(path.clone(), difference(before, &after));
                 continue;
             }
             renames.insert(renaming(before, &after));
             for (reach, name) in differences {
                 names.entry(name).or_default().push(self.within(path, reach));
+            }
+            // A file that came or went is known to others by its module's name, which stands in none of its lines.
+            if self.base().contains_key(path) != self.files().contains_key(path)
+                && let Some(module) = module_name(path)
+            {
+                names.entry(module).or_default().push(Within(Vec::new()));
             }
         }
         // A renamed type changes the declaration of every function that mentions it, but not for those who call it.
@@ -115,6 +121,13 @@ fn renaming(before: &str, after: &str) -> Option<(String, String)> {
     found.filter(|_| before.len() == after.len())
 }
 
+/// The name under which a file is declared as a module.
+fn module_name(path: &TreePath) -> Option<String> {
+    let name = path.to_str()?.strip_suffix(".rs")?;
+    let name = name.strip_suffix("/mod").unwrap_or(name);
+    name.rsplit('/').next().map(str::to_owned)
+}
+
 /// A prefix of paths; empty is the whole tree.
 struct Within(Vec<u8>);
 
@@ -137,6 +150,14 @@ mod tests {
         assert_eq!(renaming(before, "pub struct T; impl T { pub fn make() -> T { T } }"), None);
         assert_eq!(renaming(before, "pub struct T(u8); impl T { pub fn new() -> T { T } }"), None);
         assert_eq!(renaming(before, before), None);
+    }
+
+    #[test]
+    fn a_file_is_declared_by_its_stem_or_its_folder() {
+        let name = |path: &str| module_name(&path.parse().unwrap());
+        assert_eq!(name("src/shapes.rs").as_deref(), Some("shapes"));
+        assert_eq!(name("src/shapes/mod.rs").as_deref(), Some("shapes"));
+        assert_eq!(name("src/shapes.txt"), None);
     }
 
     #[test]

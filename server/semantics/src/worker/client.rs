@@ -66,6 +66,7 @@ impl Workspace {
             changed: BTreeMap::new(),
             generation: Generation::default(),
             worker: None,
+            without_macros: false,
             last_used: Instant::now(),
             questions: 0,
         }));
@@ -113,6 +114,8 @@ struct State {
     changed: BTreeMap<TreePath, Option<Arc<[u8]>>>,
     generation: Generation,
     worker: Option<Worker>,
+    /// Set when a worker did not answer in time: a proc macro that never returns would hold up the next one too.
+    without_macros: bool,
     last_used: Instant,
     questions: u64,
 }
@@ -141,6 +144,7 @@ impl Client {
         state.base_generation = Some(state.generation);
         state.facts = None;
         state.worker = None;
+        state.without_macros = false;
     }
 
     /// The running worker, started and loaded if need be.
@@ -169,7 +173,8 @@ impl Client {
             Some(Err(reason)) => return Err(reason.clone()),
             None => return Err("cargo was not asked".to_owned()),
         };
-        let mut worker = Worker::start(&self.tools.sandbox, &self.tools.place, self.limits.memory_bytes)?;
+        let mut worker =
+            Worker::start(&self.tools.sandbox, &self.tools.place, self.limits.memory_bytes, !state.without_macros)?;
         let mut searched = 0;
         send_files(&mut worker, &mut searched, state.base.iter().map(|(path, bytes)| (path, Some(bytes))))?;
         let macros = worker.has_macros();
@@ -189,8 +194,18 @@ impl Client {
     fn put(&self, state: &mut State, at: Generation, question: Question) -> Result<Reply, String> {
         state.questions += 1;
         let id = state.questions;
+        let order = Order::Ask { id, at, question };
+        let was_running = state.worker.is_some();
+        let sent = self.worker(state)?.send(&order);
+        if let Err(reason) = sent {
+            // One that ended between two questions took no question with it.
+            if !was_running {
+                return Err(reason);
+            }
+            state.worker = None;
+            self.worker(state)?.send(&order)?;
+        }
         let worker = self.worker(state)?;
-        worker.send(&Order::Ask { id, at, question })?;
         let until = Instant::now() + self.limits.question;
         loop {
             match worker.receive(until)? {
@@ -244,7 +259,8 @@ impl Ask for Client {
         state.last_used = Instant::now();
         answer.unwrap_or_else(|reason| {
             // Whatever state it is in, the next question gets a new one.
-            state.worker = None;
+            let ended = state.worker.take();
+            state.without_macros |= ended.is_some_and(|worker| worker.has_timed_out());
             Reply::Unknown(reason)
         })
     }

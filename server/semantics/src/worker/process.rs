@@ -19,15 +19,16 @@ pub struct Worker {
     to: std::io::PipeWriter,
     reports: Receiver<std::io::Result<Report>>,
     macros: Option<MacroProcess>,
+    timed_out: bool,
 }
 
 impl Worker {
-    /// Starts a worker, and the proc-macro server of the toolchain if it has one.
+    /// Starts a worker and, if it is wanted and the toolchain has one, the proc-macro server.
     ///
     /// # Errors
     /// Says what could not be started.
-    pub fn start(sandbox: &Sandbox, place: &Place, memory_bytes: u64) -> Result<Worker, String> {
-        let macros = MacroProcess::start(sandbox, place).map_err(|error| chain(&error))?;
+    pub fn start(sandbox: &Sandbox, place: &Place, memory_bytes: u64, macros: bool) -> Result<Worker, String> {
+        let macros = if macros { MacroProcess::start(sandbox, place).map_err(|error| chain(&error))? } else { None };
         let mut jailed = Jailed::new(OWN_PROGRAM, "/").arg(WORKER_ARG);
         jailed.mounts = place.readable();
         jailed.limits = Limits { wall: None, data_bytes: memory_bytes, ..Limits::default() };
@@ -58,12 +59,17 @@ impl Worker {
             }
         });
         reader.map_err(|error| format!("no thread for the worker: {error}"))?;
-        Ok(Worker { running: Some(running), to, reports, macros: process })
+        Ok(Worker { running: Some(running), to, reports, macros: process, timed_out: false })
     }
 
     /// Whether there is a proc-macro server.
     pub fn has_macros(&self) -> bool {
         self.macros.is_some()
+    }
+
+    /// Whether an answer of it did not come in time.
+    pub fn has_timed_out(&self) -> bool {
+        self.timed_out
     }
 
     /// Sends an order.
@@ -83,7 +89,10 @@ impl Worker {
         match self.reports.recv_timeout(left) {
             Ok(Ok(report)) => Ok(report),
             Ok(Err(error)) => Err(format!("the compiler's answer is malformed: {error}")),
-            Err(RecvTimeoutError::Timeout) => Err("the compiler did not answer in time".to_owned()),
+            Err(RecvTimeoutError::Timeout) => {
+                self.timed_out = true;
+                Err("the compiler did not answer in time".to_owned())
+            }
             Err(RecvTimeoutError::Disconnected) => Err(self.ending()),
         }
     }

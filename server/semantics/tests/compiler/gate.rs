@@ -1,6 +1,6 @@
 //! The gate on real projects.
 
-use task::port::GateReport;
+use task::port::{Gate as _, GateReport};
 
 use crate::Case;
 use crate::support::package;
@@ -51,6 +51,11 @@ fn names_breakage() {
     broken(&project.gate_after("src/shapes.rs", "{ side: u32 }", "{ edge: u32 }"), "src/lib.rs", "side");
     broken(&project.gate_after("src/shapes.rs", "Circle(u32) }", "Circle(u32), Dot }"), "src/lib.rs", "match arm");
     broken(&project.gate_after("src/lib.rs", "found\n}", "3\n}"), "src/lib.rs", "expected");
+    // A module whose file is gone is missed where it is declared.
+    project.push(vec![(crate::support::path("src/shapes.rs"), None)]);
+    let report = project.compiler.gate(project.at(), &[crate::support::path("src/shapes.rs")]);
+    broken(&report, "src/lib.rs", "shapes");
+    project.push(vec![(crate::support::path("src/shapes.rs"), Some(SHAPES.as_bytes().into()))]);
     for (from, to) in [("found.entry", "/* same */ found.entry"), ("\"circle\"", "\"round\"")] {
         let report = project.gate_after("src/lib.rs", from, to);
         assert!(matches!(report, GateReport::Clean { .. }), "{report:?}");

@@ -10,6 +10,7 @@ pub const CASES: &[Case] = &[
     ("questions::assists_run_by_id_and_are_listed_when_unknown", assists),
     ("questions::quick_fixes_import_fill_and_open_up", quick_fixes),
     ("questions::of_a_workspace_in_a_folder_with_macros_and_generated_code", workspace),
+    ("questions::are_answered_and_marked_when_dependencies_are_missing", unresolved),
 ];
 
 #[track_caller]
@@ -132,4 +133,20 @@ fn workspace() {
     }
     let Refactored::Edits { edits, .. } = project.rename("base::size", "extent") else { panic!("no edits") };
     assert_eq!(project.applied(&edits).len(), 2);
+}
+
+fn unresolved() {
+    let project = project(&[
+        ("Cargo.toml".to_owned(), b"[package]\nname = \"demo\"\nversion = \"0.1.0\"\nedition = \"2021\"\n[dependencies]\nno-such-package-anywhere = \"1\"\n".to_vec()),
+        ("Cargo.lock".to_owned(), b"version = 4\n".to_vec()),
+        ("src/lib.rs".to_owned(), b"pub fn one() -> u32 { no_such_package_anywhere::two() }\n".to_vec()),
+    ]);
+    let Answer::Known { value, missing } = project.compiler.find(project.at(), "one") else { panic!("no answer") };
+    assert_eq!(value[0].name, "demo::one");
+    assert!(missing.iter().any(|note| note.contains("cannot resolve its dependencies")), "{missing:?}");
+    let report = project.gate_after("src/lib.rs", "two()", "three()");
+    assert!(
+        matches!(report, task::port::GateReport::Clean { .. }),
+        "what the base does not know is not new: {report:?}"
+    );
 }

@@ -19,6 +19,7 @@ pub const CASES: &[Case] = &[
     ("worker::that_is_killed_is_unknown_once_and_then_replaced", killed),
     ("worker::that_is_too_slow_or_too_large_or_idle_is_ended", ended),
     ("worker::runs_project_code_in_the_sandbox_only", hostile),
+    ("worker::does_without_proc_macros_after_one_never_returned", endless_macro),
 ];
 
 const LIB: &str = "/// See [`one`].\npub fn one() -> u32 { 1 }\npub fn two() -> u32 { one() + one() }\n";
@@ -147,4 +148,30 @@ fn hostile() {
     assert!(matches!(report, GateReport::Clean { .. }), "{report:?}");
     assert!(names(&workspace, 1, "make").is_ok());
     assert!(!marker.exists() && Path::new("/etc/passwd").exists(), "project code ran outside the sandbox");
+}
+
+fn endless_macro() {
+    let manifest = |name: &str, rest: &str| {
+        format!("[package]\nname = \"{name}\"\nversion = \"0.1.0\"\nedition = \"2021\"\n{rest}")
+    };
+    let files = [
+        ("Cargo.toml", manifest("demo", "[dependencies]\nendless = { path = \"endless\" }\n")),
+        ("Cargo.lock", "version = 4\n\n[[package]]\nname = \"demo\"\nversion = \"0.1.0\"\ndependencies = [\n \"endless\",\n]\n\n[[package]]\nname = \"endless\"\nversion = \"0.1.0\"\n".to_owned()),
+        ("src/lib.rs", "#[derive(endless::Endless)]\npub struct Point;\npub fn two() -> u32 { 2 }\n".to_owned()),
+        ("endless/Cargo.toml", manifest("endless", "[lib]\nproc-macro = true\n")),
+        ("endless/src/lib.rs", "#[proc_macro_derive(Endless)]\npub fn endless(_: proc_macro::TokenStream) -> proc_macro::TokenStream { loop { std::hint::spin_loop() } }\n".to_owned()),
+    ];
+    let prepared = prepare(&files.map(|(path, text)| (path.to_owned(), text.into_bytes())));
+    // How long a first answer takes depends on the machine, so a healthy one is timed.
+    let healthy = prepare(&package_files(&[("src/lib.rs", LIB)]));
+    let begin = Instant::now();
+    assert!(names(&open(&healthy, WorkerLimits::default()), 1, "two").is_ok());
+    let workspace = open(&prepared, WorkerLimits { question: begin.elapsed() * 2, ..WorkerLimits::default() });
+    assert!(names(&workspace, 1, "two").unwrap_err().contains("in time"));
+    // A slow machine may need more than one try.
+    let second =
+        (0..5).map(|_| workspace.find(Generation(1), "two")).find(|answer| matches!(answer, Answer::Known { .. }));
+    let Some(Answer::Known { value, missing }) = second else { panic!("{second:?}") };
+    assert_eq!(value[0].name, "demo::two");
+    assert!(missing.iter().any(|note| note.contains("proc-macro")), "{missing:?}");
 }
