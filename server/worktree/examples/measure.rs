@@ -32,9 +32,12 @@ fn measure(home: &Path, files: usize) -> Outcome<()> {
     std::thread::sleep(std::time::Duration::from_millis(2500));
     for round in 0..3 {
         let (linked, state) = (home.join(format!("linked{round}")), home.join(format!("state{round}")));
+        let cpu = children();
         let start = Instant::now();
         git(&top, &["worktree", "add", "-q", "--detach", linked.to_str().unwrap_or_default()])?;
         let git = start.elapsed();
+        let git_cpu = children() - cpu;
+        let cpu = own();
         let start = Instant::now();
         let workspace = Workspace::open(&top, &state)?;
         let store = Store::open(&workspace)?;
@@ -44,7 +47,9 @@ fn measure(home: &Path, files: usize) -> Outcome<()> {
         let mut slot = Slot::lease(&workspace)?;
         slot.project(&store, &frozen.base, Some(&frozen.provision))?;
         let first = start.elapsed();
+        let first_cpu = own() - cpu;
         drop((slot, store));
+        let cpu = own();
         fs::write(top.join("crate0/src/part0/file0.rs"), format!("// round {round}\n"))?;
         let start = Instant::now();
         let workspace = Workspace::open(&top, &state)?;
@@ -55,6 +60,7 @@ fn measure(home: &Path, files: usize) -> Outcome<()> {
         let mut slot = Slot::lease(&workspace)?;
         slot.project(&store, &frozen.base, Some(&frozen.provision))?;
         let warm = start.elapsed();
+        let warm_cpu = own() - cpu;
         let start = Instant::now();
         slot.verify()?;
         let verify = start.elapsed();
@@ -63,8 +69,23 @@ fn measure(home: &Path, files: usize) -> Outcome<()> {
             first.as_secs_f64() / git.as_secs_f64(),
             warm.as_secs_f64() / git.as_secs_f64(),
         );
+        println!("processor time: git {git_cpu:.2} s, first {first_cpu:.2} s, warm {warm_cpu:.2} s");
     }
     Ok(())
+}
+
+/// Seconds of processor time of this process, all threads.
+fn own() -> f64 {
+    let time = rustix::time::clock_gettime(rustix::time::ClockId::ProcessCPUTime);
+    time.tv_sec as f64 + time.tv_nsec as f64 / 1e9
+}
+
+/// The same of ended child processes, in steps of ten milliseconds.
+fn children() -> f64 {
+    let stat = fs::read_to_string("/proc/self/stat").unwrap_or_default();
+    let fields: Vec<&str> = stat.rsplit(')').next().unwrap_or_default().split_whitespace().collect();
+    let ticks = |at: usize| fields.get(at).and_then(|text| text.parse::<f64>().ok()).unwrap_or_default();
+    (ticks(13) + ticks(14)) / 100.0
 }
 
 #[expect(clippy::disallowed_methods, reason = "the measurement compares with git itself")]
