@@ -115,10 +115,17 @@ impl Slot {
     pub fn verify(&self) -> Result<Vec<TreePath>, Error> {
         let beneath = Beneath::open(&self.shadow()).map_err(Error::io("opened", self.shadow()))?;
         let mut differing = Vec::new();
+        let mut open: Option<(&[u8], std::io::Result<std::os::fd::OwnedFd>)> = None;
         for (path, entry) in self.wanted.iter().filter(|(_, entry)| entry.mode != Mode::Gitlink) {
             let (folder, name) = split(path.as_bytes());
-            let stamp = beneath.folder(folder).and_then(|open| stamp_at(&open, name));
-            let untouched = stamp.is_ok_and(|stamp| self.shown.get(path).is_some_and(|shown| shown.stamp == stamp));
+            if open.as_ref().is_none_or(|(path, _)| *path != folder) {
+                open = Some((folder, beneath.folder(folder)));
+            }
+            let stamp = match &open {
+                Some((_, Ok(folder))) => stamp_at(folder, name).ok(),
+                _ => None,
+            };
+            let untouched = stamp.is_some_and(|stamp| self.shown.get(path).is_some_and(|shown| shown.stamp == stamp));
             if !untouched && sync::content(&beneath, path) != Some((entry.mode, entry.blob)) {
                 differing.push(path.clone());
             }
