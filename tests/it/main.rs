@@ -2,4 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+mod apply;
+mod compiler;
+mod crash;
 mod tidy;

@@ -7,4 +7,4 @@ mod style;
 
 pub use live::Live;
 pub use report::{print_error, print_report};
-pub use style::{bold, dim, doubtful, duration, good, heading, poor};
+pub use style::{bold, dim, doubtful, good, heading, poor};

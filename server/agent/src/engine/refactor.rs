@@ -39,6 +39,9 @@ impl Walk<'_> {
             return Ok(stop);
         }
         let tree = self.store.apply(&base, &edits)?;
+        if tree == base {
+            return Ok(Proposal::nothing_to_do("the change leaves every file as it is"));
+        }
         limitations.extend(self.gate(&*compiler, &base, &tree, Generation(BASE.0 + 1))?);
         Ok(Proposal::Tree { tree, limitations })
     }

@@ -2,7 +2,6 @@
 
 use std::io::Read as _;
 
-use task::port::Journal as _;
 use task::{Candidate, Engine, ExitCode, Tool};
 
 use super::request::{Ask, carry_out, folder, front, request};

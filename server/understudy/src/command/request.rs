@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use agent::{House, Walk};
+use agent::Walk;
 use task::{Candidate, Engine, ExitCode, Request, RequestId, Scope, Source, Tool, UnixMillis};
 
 use super::apply::ask_and_apply;
@@ -136,9 +136,4 @@ pub fn opened(json: bool) -> Result<wiring::Opened, Failure> {
 /// A task id as typed.
 pub fn task_id(text: &str) -> Result<task::TaskId, Failure> {
     Ok(text.parse()?)
-}
-
-/// The house's journal, for reading.
-pub fn journal(house: &House) -> &dyn task::port::Journal {
-    &*house.journal
 }

@@ -5,7 +5,6 @@ use std::collections::BTreeSet;
 use agent::{Approval, Walk};
 use anstream::println;
 use serde::Serialize;
-use task::port::Journal as _;
 use task::{Event, ExitCode, HunkId, State, TaskId, TreeId};
 
 use super::apply;
@@ -147,7 +146,7 @@ fn cancel(opened: &Opened, id: &TaskId) -> Result<ExitCode, Failure> {
         println!("process {owner} was asked to end task {id}");
         return Ok(ExitCode::Done);
     }
-    let mut walk = Walk::take(&opened.house, id)?;
+    let walk = Walk::take(&opened.house, id)?;
     if walk.state().conclusion.is_some() {
         println!("task {id} has ended already");
     } else {
