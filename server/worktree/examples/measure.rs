@@ -25,6 +25,8 @@ fn measure(home: &Path, files: usize) -> Outcome<()> {
         fs::write(folder.join(format!("file{number}.rs")), format!("// {number}\n{body}"))?;
     }
     git(&top, &["init", "-q"])?;
+    git(&top, &["config", "gc.auto", "0"])?;
+    git(&top, &["config", "maintenance.auto", "false"])?;
     git(&top, &["add", "-A"])?;
     git(&top, &["-c", "user.name=a", "-c", "user.email=a@example.org", "commit", "-q", "-m", "x"])?;
     git(&top, &["gc", "-q"])?;
