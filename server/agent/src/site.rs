@@ -1,7 +1,6 @@
 //! [`Site`]: the leased slot of a task with what works in it: cargo's checks, and the compiler.
 
 use std::collections::BTreeMap;
-use std::ffi::OsString;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -168,19 +167,8 @@ impl checks::Jail for Capped {
 
 fn runner(place: &Place, limits: &Limits) -> Runner {
     let jail = Capped { sandbox: place.sandbox.clone(), data_bytes: limits.check_memory_bytes };
-    let mut mounts = place.toolchain.mounts();
-    mounts.extend(place.cargo.mounts.iter().cloned());
-    let mut env: BTreeMap<OsString, OsString> = place.cargo.env.iter().cloned().collect();
-    env.insert("PATH".into(), place.toolchain.path_variable());
     let level = if is_root() { SandboxLevel::BubblewrapWithoutProcessCap } else { SandboxLevel::Bubblewrap };
-    let tools = Tools {
-        cargo: place.toolchain.cargo.clone(),
-        rustc: place.toolchain.rustc.clone(),
-        mounts,
-        env,
-        configuration: place.cargo.config.clone().into_bytes(),
-        level,
-    };
+    let tools = Tools::new(&place.toolchain, &place.cargo, level);
     Runner::new(Arc::new(jail), tools)
 }
 

@@ -1,18 +1,14 @@
 //! The second task's checks against the same commands by hand in a warm build folder.
 
 use std::path::Path;
-use std::sync::Arc;
 use std::time::Duration;
 
-use agent::{Audience, Compilers, House, Place, Report, Walk};
-use journal::Journal;
-use sandbox::{CancelToken, Sandbox};
-use task::port::{Absent, Compiler, Journal as _};
-use task::{Candidate, Engine, Limits, Request, Scope, Source, Tool, UnixMillis};
+use agent::{House, Report, Walk};
+use task::{Candidate, Engine};
 
 use crate::corpus::{self, Home};
 use crate::table::Table;
-use crate::{Failure, by_hand};
+use crate::{Failure, by_hand, rooms};
 
 /// One edit of a body deep in the dependency graph of the project.
 const FILE: &str = "globset/src/glob.rs";
@@ -30,7 +26,7 @@ pub fn measure() -> Result<Table, Failure> {
     let top = home.join("ripgrep");
     std::fs::create_dir_all(&top)?;
     corpus::ripgrep(&top)?;
-    let house = house(&home.join("state"))?;
+    let house = rooms::house(&home.join("state"))?;
     prove(&house, &top, 1)?;
     let second = prove(&house, &top, 2)?;
     let ours: u64 =
@@ -58,23 +54,7 @@ pub fn measure() -> Result<Table, Failure> {
 /// Proves the working tree with an edit in it, and takes the edit back.
 fn prove(house: &House, top: &Path, number: u32) -> Result<Report, Failure> {
     edit(top, number)?;
-    let request = Request {
-        id: journal::fresh_id()?,
-        request_id: None,
-        source: Source::CommandLine,
-        source_url: None,
-        workspace: top.to_str().ok_or("the temporary folder has no UTF-8 name")?.to_owned(),
-        description: format!("prove edit {number}"),
-        acceptance_criteria: Vec::new(),
-        scope: Scope::default(),
-        tools: Tool::ALL.to_vec(),
-        allowed_files: Vec::new(),
-        base_revision: None,
-        engine: Engine::Patch,
-        candidate: Some(Candidate::Worktree),
-        limits: Limits::default(),
-        created: UnixMillis(0),
-    };
+    let request = rooms::request(top, &format!("prove edit {number}"), Engine::Patch, Some(Candidate::Worktree))?;
     let mut walk = Walk::begin(house, request)?.map_err(|id| format!("task {id} was there before"))?;
     walk.run()?;
     let report = walk.report(None)?;
@@ -94,27 +74,4 @@ fn edit(top: &Path, number: u32) -> Result<(), Failure> {
 
 fn restore(top: &Path) -> Result<(), Failure> {
     by_hand::run(top, "git", &["checkout", "-q", "--", FILE], &[]).map(drop)
-}
-
-fn house(state: &Path) -> Result<House, Failure> {
-    let journal = Journal::open(state)?;
-    // Opened once to be sure that it can be read.
-    journal.tasks()?;
-    Ok(House {
-        journal: Arc::new(journal),
-        state: state.canonicalize()?,
-        sandbox: Sandbox::open().map_err(|error| error.to_string()),
-        compilers: Arc::new(Nobody),
-        audience: Audience::none(),
-        cancel: CancelToken::new(),
-    })
-}
-
-/// Proving asks no compiler.
-struct Nobody;
-
-impl Compilers for Nobody {
-    fn open(&self, _: &Place) -> Arc<dyn Compiler> {
-        Arc::new(Absent { reason: "this measurement has no compiler".to_owned() })
-    }
 }

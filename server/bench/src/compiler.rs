@@ -4,17 +4,18 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use agent::Place;
 use sandbox::{CargoHome, RustHome, Sandbox, rust_toolchain};
-use semantics::{Place, Tools, WorkerLimits, Workspace as Compiler};
+use semantics::Workspace as Compiler;
 use task::port::{
     Answer, Change, Compiler as _, Gate as _, GateReport, Generation, Refactor as _, Refactored, Refactoring,
 };
-use task::{Edit, EditSet, Features, FileEdit, TreeId, TreePath};
+use task::{Edit, EditSet, FileEdit, TreeId, TreePath};
 use worktree::{FreezeOptions, Slot, Store, Workspace};
 
 use crate::corpus::{self, Home};
 use crate::table::{Table, median};
-use crate::{Failure, by_hand};
+use crate::{Failure, by_hand, rooms};
 
 const ROUNDS: usize = 3;
 /// A method of a widely used type of ripgrep's core.
@@ -83,9 +84,9 @@ impl Project {
         let toolchain = rust_toolchain(&RustHome::from_env(), top, None)?;
         let cargo_home = slot.sources();
         let cargo = CargoHome::from_env().provision(&cargo_home)?;
-        let place = Place { tree: slot.shadow(), target: slot.work(), toolchain: toolchain.root, cargo_home };
-        let compiler =
-            Compiler::open(Tools { sandbox: sandbox.clone(), place, cargo }, Features::All, WorkerLimits::default());
+        let sandbox = sandbox.clone();
+        let place = Place { sandbox, toolchain, cargo_home, cargo, shadow: slot.shadow(), work: slot.work() };
+        let compiler = rooms::compiler(&place);
         let mut files = Vec::new();
         for (path, entry) in store.entries(&frozen.base)?.iter() {
             files.push((path.clone(), Some(store.blob(entry.blob)?)));

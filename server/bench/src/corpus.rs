@@ -60,40 +60,45 @@ const RIPGREP: [(&str, &str); 9] = [
     ("ignore", "0.4.23"),
 ];
 
-/// Fetches ripgrep's crates by cargo and puts them together by path.
+/// ripgrep's crates in one workspace, committed.
 pub fn ripgrep(top: &Path) -> Result<(), Failure> {
+    published(top, &RIPGREP)
+}
+
+/// Crates as their authors published them, fetched by cargo: one by itself, several put together by path. Committed.
+pub fn published(top: &Path, crates: &[(&str, &str)]) -> Result<(), Failure> {
     let probe = top.with_extension("fetch");
     fs::create_dir_all(probe.join("src"))?;
     fs::write(probe.join("src/lib.rs"), "")?;
-    let wanted: String = RIPGREP.iter().map(|(name, version)| format!("{name} = \"={version}\"\n")).collect();
-    fs::write(
-        probe.join("Cargo.toml"),
-        format!(
-            "[package]\nname = \"fetch\"\nversion = \"0.0.0\"\nedition = \"2021\"\n[workspace]\n[dependencies]\n{wanted}"
-        ),
-    )?;
+    let wanted: String = crates.iter().map(|(name, version)| format!("{name} = \"={version}\"\n")).collect();
+    let manifest =
+        "[package]\nname = \"fetch\"\nversion = \"0.0.0\"\nedition = \"2021\"\n[workspace]\n[dependencies]\n";
+    fs::write(probe.join("Cargo.toml"), format!("{manifest}{wanted}"))?;
     by_hand::run(&probe, "cargo", &["fetch", "-q"], &[])?;
     let sources = cargo_home()?.join("registry/src");
-    let mut members = String::new();
-    let mut patches = String::new();
-    for (name, version) in RIPGREP {
-        let found = fs::read_dir(&sources)?
-            .flatten()
-            .map(|index| index.path().join(format!("{name}-{version}")))
-            .find(|path| path.is_dir());
-        let source = found.ok_or_else(|| format!("cargo fetched no source of {name} {version}"))?;
-        copy(&source, &top.join(name))?;
-        // A lock or a workspace of its own would make it another project.
-        let _ = fs::remove_file(top.join(name).join("Cargo.lock"));
-        members.push_str(&format!("\"{name}\", "));
-        if name != "ripgrep" {
-            patches.push_str(&format!("{name} = {{ path = \"{name}\" }}\n"));
+    for (name, version) in crates {
+        let indexes = fs::read_dir(&sources)?.flatten();
+        let source = indexes.map(|index| index.path().join(format!("{name}-{version}"))).find(|path| path.is_dir());
+        let source = source.ok_or_else(|| format!("cargo fetched no source of {name} {version}"))?;
+        let folder = if crates.len() == 1 { top.to_owned() } else { top.join(name) };
+        copy(&source, &folder)?;
+        // What cargo adds to a published crate is not its author's.
+        for added in ["Cargo.lock", ".cargo-ok", ".cargo_vcs_info.json", "Cargo.toml.orig"] {
+            let _ = fs::remove_file(folder.join(added));
         }
     }
-    fs::write(
-        top.join("Cargo.toml"),
-        format!("[workspace]\nresolver = \"2\"\nmembers = [{members}]\n\n[patch.crates-io]\n{patches}"),
-    )?;
+    if crates.len() > 1 {
+        let members: String = crates.iter().map(|(name, _)| format!("\"{name}\", ")).collect();
+        let patches: String =
+            crates.iter().skip(1).map(|(name, _)| format!("{name} = {{ path = \"{name}\" }}\n")).collect();
+        let manifest = format!("[workspace]\nresolver = \"2\"\nmembers = [{members}]\n\n[patch.crates-io]\n{patches}");
+        fs::write(top.join("Cargo.toml"), manifest)?;
+    } else {
+        let path = top.join("Cargo.toml");
+        let manifest = fs::read_to_string(&path)?;
+        fs::write(path, format!("{manifest}\n[workspace]\n"))?;
+    }
+    fs::write(top.join(".gitignore"), "target\n")?;
     by_hand::run(top, "cargo", &["generate-lockfile", "-q"], &[])?;
     by_hand::run(top, "cargo", &["fetch", "-q", "--locked"], &[])?;
     commit(top)

@@ -8,6 +8,8 @@ mod checking;
 mod compiler;
 mod corpus;
 mod jail;
+mod real;
+mod rooms;
 mod snapshot;
 mod table;
 
@@ -15,14 +17,21 @@ mod table;
 type Failure = Box<dyn std::error::Error>;
 
 /// Name, what is measured, and how.
-type Measurement = (&'static str, &'static str, fn() -> Result<table::Table, Failure>);
+type Measurement = (&'static str, &'static str, fn() -> Result<String, Failure>);
 
-const ALL: [Measurement; 4] = [
-    ("snapshot", "snapshot and shadow of 5,000 files against `git worktree add`", snapshot::measure),
-    ("sandbox", "a sandboxed `true` against a plain one", jail::measure),
-    ("compiler", "gate against `cargo check`, and rename to gated diff, on ripgrep's crates", compiler::measure),
-    ("checks", "the second task's checks against a warm build and test by hand", checking::measure),
+const ALL: [Measurement; 5] = [
+    ("snapshot", "snapshot and shadow of 5,000 files against `git worktree add`", || text(snapshot::measure())),
+    ("sandbox", "a sandboxed `true` against a plain one", || text(jail::measure())),
+    ("compiler", "gate against `cargo check`, and rename to gated diff, on ripgrep's crates", || {
+        text(compiler::measure())
+    }),
+    ("checks", "the second task's checks against a warm build and test by hand", || text(checking::measure())),
+    ("real", "tasks on published crates: verdict, and what happens to the folder", || text(real::measure())),
 ];
+
+fn text(table: Result<impl std::fmt::Display, Failure>) -> Result<String, Failure> {
+    Ok(table?.to_string())
+}
 
 /// Runs one measurement, or with `all` every one, and prints its table; without a name it lists them. Answers the exit
 /// status.
