@@ -5,7 +5,9 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use checks::{Case, Diagnostic, Evidence, Files, Guard, Level, Moment, Order, Ran, Wanted, Watch};
-use task::{Check, CheckId, CheckKind, Digest, Event, Judgement, Receipt, StepAction, TreeId, TreePath, Verdict};
+use task::{
+    Check, CheckId, CheckKind, Conclusion, Digest, Event, Judgement, Receipt, StepAction, TreeId, TreePath, Verdict,
+};
 use worktree::{Slot, Store};
 
 use crate::progress::{Audience, Progress, Side};
@@ -16,7 +18,9 @@ use crate::{Error, renames, walk::Walk};
 pub(crate) struct Diagnosis {
     pub diagnostics: Vec<Diagnostic>,
     /// Why nothing can be said.
-    pub unusable: Option<String>,
+    pub unusable: Option<Conclusion>,
+    /// What keeps the project from building: whoever looks for something less sees only a part of it.
+    pub broken: Option<String>,
 }
 
 impl Diagnosis {
@@ -212,9 +216,10 @@ impl Walk<'_> {
         let plan = checks::find(&TreeFiles { store: &store, tree }, Wanted { lints }).all();
         let kind = if lints { CheckKind::Lint } else { CheckKind::Build };
         let mut diagnosis = Diagnosis::default();
-        let unusable = |reason: String| Ok(Diagnosis { diagnostics: Vec::new(), unusable: Some(reason) });
+        let ended = |conclusion| Ok(Diagnosis { unusable: Some(conclusion), ..Diagnosis::default() });
+        let unusable = |reason: String| ended(Conclusion::Infrastructure { reason });
         if let Some(nothing) = plan.nothing {
-            return unusable(nothing);
+            return ended(Conclusion::NotVerified { reasons: vec![nothing] });
         }
         for check in plan.checks.iter().filter(|check| check.kind == kind) {
             if let Some(reason) = plan.unavailable.get(&check.id) {
@@ -231,6 +236,11 @@ impl Walk<'_> {
             if !ran.verdict.is_conclusive() {
                 let why = ran.reason.unwrap_or_else(|| ran.verdict.word().to_owned());
                 return unusable(format!("{}: {why}", check.id));
+            }
+            if !matches!(ran.verdict, Verdict::Passed) && diagnosis.broken.is_none() {
+                let error = ran.diagnostics.iter().find(|it| it.level == Level::Error);
+                let why = error.map(|error| error.message.clone()).or(ran.reason);
+                diagnosis.broken = Some(why.unwrap_or_else(|| format!("{} failed", check.id)));
             }
             for diagnostic in ran.diagnostics {
                 let known = diagnosis.diagnostics.iter().any(|it| is_same(it, &diagnostic));

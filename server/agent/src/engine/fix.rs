@@ -36,11 +36,15 @@ impl Walk<'_> {
         let Some(base) = self.state.base.clone() else { return Ok(Proposal::stuck("there is no base")) };
         self.house.audience.doing("asking the compiler what is wrong");
         let diagnosis = self.diagnose(&base, action)?;
-        if let Some(reason) = diagnosis.unusable {
-            return Ok(Proposal::End(Conclusion::Infrastructure { reason }));
+        if let Some(conclusion) = diagnosis.unusable {
+            return Ok(Proposal::End(conclusion));
         }
         if wanted(&diagnosis, action).next().is_none() {
-            return Ok(Proposal::nothing_to_do(clean(action)));
+            return Ok(match diagnosis.broken {
+                None => Proposal::nothing_to_do(clean(action)),
+                // A compiler that gave up has not said everything: no warning is not "no warning".
+                Some(why) => Proposal::stuck(format!("the project does not build at base ({why}); mend that first")),
+            });
         }
         let tree = self.state.attempts.last().map_or_else(|| base.clone(), |attempt| attempt.tree.clone());
         let diagnosis = if tree == base { diagnosis } else { self.diagnose(&tree, action)? };
