@@ -40,6 +40,8 @@ pub fn request(front: &wiring::Opened, folder: String, common: &Common, ask: Ask
     limits.budget_microdollars = ask.budget_microdollars;
     let request_id = common.request_id.as_ref().map(|id| id.parse::<RequestId>()).transpose()?;
     let scope = Scope::new(common.paths.clone()).map_err(|error| Failure::usage(error.to_string()))?;
+    let allowed_files: Vec<String> = settings.allow_files.iter().chain(&common.allow_file).cloned().collect();
+    Scope::new(allowed_files.clone()).map_err(|error| Failure::usage(error.to_string()))?;
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     Ok(Request {
         id: journal::fresh_id()?,
@@ -51,7 +53,7 @@ pub fn request(front: &wiring::Opened, folder: String, common: &Common, ask: Ask
         acceptance_criteria: common.acceptance_criteria.clone(),
         scope,
         tools: ask.tools,
-        allowed_files: settings.allow_files.iter().chain(&common.allow_file).cloned().collect(),
+        allowed_files,
         base_revision: ask.base_revision,
         engine: ask.engine,
         candidate: ask.candidate,
