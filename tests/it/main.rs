@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod apply;
+mod bad_input;
 mod compiler;
 mod crash;
 mod tidy;
