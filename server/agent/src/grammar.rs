@@ -72,10 +72,8 @@ fn fix(rest: &str) -> Option<Result<StepAction, GrammarError>> {
         "errors" if lints.is_empty() => StepAction::FixErrors,
         "clippy" => {
             let names = lints.split(|c: char| c.is_whitespace() || c == ',').filter(|name| !name.is_empty());
-            let lints: Vec<String> = names
-                .map(|name| bare(name))
-                .map(|name| name.trim_start_matches("clippy::").replace('-', "_"))
-                .collect();
+            let lints: Vec<String> =
+                names.map(bare).map(|name| name.trim_start_matches("clippy::").replace('-', "_")).collect();
             let is_lint = |name: &String| {
                 name.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_' || byte.is_ascii_digit())
             };
@@ -149,7 +147,7 @@ mod tests {
         ] {
             let action = parse(text).unwrap();
             assert_eq!(write(&action), canonical);
-            assert_eq!(parse(&canonical).unwrap(), action);
+            assert_eq!(parse(canonical).unwrap(), action);
         }
     }
 
