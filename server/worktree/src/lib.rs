@@ -21,6 +21,7 @@ mod snapshot;
 mod stamps;
 mod store;
 mod unified;
+mod words;
 mod workspace;
 
 pub use compare::{Authors, compare, published_files};
@@ -35,4 +36,5 @@ pub use snapshot::{
 };
 pub use store::{ApplyError, BlobId, Entries, Entry, NewEntries, Store};
 pub use unified::unified;
+pub use words::changed_words;
 pub use workspace::{Workspace, WorkspaceError, WorkspaceId};

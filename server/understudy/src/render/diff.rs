@@ -4,14 +4,31 @@ use std::fmt::Write as _;
 
 use agent::HunkRecord;
 
-use super::style::{bold, dim, doubtful, good, place, poor};
+use super::style::{bold, dim, doubtful, good, place, poor, reversed};
 
 /// Renders a whole unified diff.
 pub fn render(diff: &str, hunks: &[HunkRecord]) -> String {
     let mut out = String::with_capacity(diff.len() * 2);
     let mut path = String::new();
     let mut body = false;
+    // A run of removed lines and the added ones that follow it, which may pair up.
+    let (mut gone, mut come) = (Vec::new(), Vec::new());
     for line in diff.lines() {
+        match line.as_bytes().first() {
+            Some(b'-') if body && come.is_empty() => {
+                gone.push(task::printable(line));
+                continue;
+            }
+            Some(b'+') if body => {
+                come.push(task::printable(line));
+                continue;
+            }
+            _ => flush(&mut out, &mut gone, &mut come),
+        }
+        if body && line.starts_with('-') {
+            gone.push(task::printable(line));
+            continue;
+        }
         let shown = task::printable(line);
         if line.starts_with("diff --git ") {
             body = false;
@@ -27,15 +44,11 @@ pub fn render(diff: &str, hunks: &[HunkRecord]) -> String {
             }
             let _ = writeln!(out, "{}", dim(&shown));
         } else {
-            let shown = match line.as_bytes().first() {
-                Some(b'+') => good(&shown),
-                Some(b'-') => poor(&shown),
-                Some(b'\\') => dim(&shown),
-                _ => shown,
-            };
+            let shown = if line.starts_with('\\') { dim(&shown) } else { shown };
             let _ = writeln!(out, "{shown}");
         }
     }
+    flush(&mut out, &mut gone, &mut come);
     let whole: Vec<&HunkRecord> = hunks.iter().filter(|hunk| hunk.kind != task::HunkKind::Text).collect();
     for hunk in whole {
         let kind = format!("{:?}", hunk.kind).to_lowercase();
@@ -50,6 +63,38 @@ pub fn render(diff: &str, hunks: &[HunkRecord]) -> String {
             );
         }
     }
+    out
+}
+
+/// Writes a run of removed and added lines. Where as many came as went, the words that differ stand out.
+fn flush(out: &mut String, gone: &mut Vec<String>, come: &mut Vec<String>) {
+    let paired = gone.len() == come.len();
+    let marks: Vec<_> = gone
+        .iter()
+        .zip(come.iter())
+        .filter(|_| paired)
+        .map(|(old, new)| worktree::changed_words(&old[1..], &new[1..]))
+        .collect();
+    for (number, line) in gone.drain(..).enumerate() {
+        let _ =
+            writeln!(out, "{}", emphasised(&line, marks.get(number).map_or(&[], |(old, _)| old), |text| poor(text)));
+    }
+    for (number, line) in come.drain(..).enumerate() {
+        let _ =
+            writeln!(out, "{}", emphasised(&line, marks.get(number).map_or(&[], |(_, new)| new), |text| good(text)));
+    }
+}
+
+/// The line in its colour, the ranges (counted after the first character) in reverse.
+fn emphasised(line: &str, ranges: &[std::ops::Range<usize>], colour: fn(&str) -> String) -> String {
+    let mut out = String::new();
+    let mut done = 0;
+    for range in ranges {
+        out.push_str(&colour(&line[done..range.start + 1]));
+        out.push_str(&colour(&reversed(&line[range.start + 1..range.end + 1])));
+        done = range.end + 1;
+    }
+    out.push_str(&colour(&line[done..]));
     out
 }
 

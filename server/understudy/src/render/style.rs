@@ -21,6 +21,11 @@ pub fn dim(text: impl std::fmt::Display) -> String {
     styled(DIM, text)
 }
 
+/// What stands out within a colour.
+pub fn reversed(text: impl std::fmt::Display) -> String {
+    styled(Style::new().invert(), text)
+}
+
 pub fn good(text: impl std::fmt::Display) -> String {
     coloured(AnsiColor::Green, text)
 }
