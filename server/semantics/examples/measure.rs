@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use sandbox::{CargoHome, Sandbox};
-use semantics::{Analysis, InProcess, MacroProcess, MacroServer, Place, Tools, gather};
+use semantics::{Analysis, InProcess, MacroProcess, MacroServer, Place, Tools, WorkerLimits, Workspace, gather};
 use task::port::{
     Answer, Change, Compiler as _, Gate as _, GateReport, Generation, Refactor as _, Refactored, Refactoring,
     Symbols as _,
@@ -20,6 +20,7 @@ type Failure = Box<dyn std::error::Error>;
 
 fn main() -> Result<(), Failure> {
     sandbox::run_if_launcher();
+    semantics::run_if_worker();
     let words: Vec<String> = std::env::args().skip(1).collect();
     let [tree, target, symbol, new_name, file, from, to] = words.as_slice() else {
         return Err("usage: measure TREE TARGET SYMBOL NEW_NAME FILE FROM TO".into());
@@ -85,6 +86,14 @@ fn main() -> Result<(), Failure> {
         compiler
             .push(Change { generation: Generation(generation), files: vec![(path.clone(), Some(Arc::clone(old)))] });
     }
+    let cold = place.target.with_extension("cold");
+    std::fs::create_dir_all(&cold)?;
+    let place = Place { target: cold.clone(), ..place };
+    let tools = Tools { place, ..tools };
+    let worker = Workspace::open(tools, Features::All, WorkerLimits::default());
+    worker.push(base);
+    timed("find in a worker, nothing built, other process", || worker.find(Generation(1), symbol));
+    sandbox::remove_tree(&cold)?;
     timed("find", || compiler.find(Generation(generation), symbol));
     println!(
         "{}",

@@ -7,6 +7,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use ra_ap_hir::Crate;
 use ra_ap_ide::AnalysisHost;
 use ra_ap_ide_db::{ChangeWithProcMacros, FileId, RootDatabase};
 use ra_ap_load_cargo::SourceRootConfig;
@@ -73,7 +74,7 @@ impl Analysis {
             }
             files.insert(path.clone(), Arc::clone(bytes));
         }
-        let loaded = project.load(&texts, server.as_ref())?;
+        let loaded = project.load(&texts, server.as_ref(), Vfs::default())?;
         let mut database = RootDatabase::new(None);
         database.enable_proc_attr_macros();
         let mut host = AnalysisHost::with_database(database);
@@ -94,6 +95,34 @@ impl Analysis {
             base_findings: BaseFindings::default(),
             _server: server,
         })
+    }
+
+    /// Takes better facts about the same text, keeping what was worked out about the rest: the standard library is the
+    /// larger part, and it is the same without build scripts and proc macros.
+    ///
+    /// # Errors
+    /// As [`Analysis::load`].
+    pub fn reload(mut self, facts: Facts, server: Option<MacroServer>) -> Result<Analysis, LoadError> {
+        let project = Project::new(facts)?;
+        let loaded = project.load(&self.texts, server.as_ref(), std::mem::take(&mut self.vfs))?;
+        self.host.apply_change(loaded.change);
+        self.vfs = loaded.vfs;
+        self.roots = loaded.roots;
+        self.notes = loaded.notes;
+        self.doctest_crates = loaded.doctest_crates;
+        self._server = server;
+        Ok(self)
+    }
+
+    /// Works out what every first question needs of the standard library.
+    pub fn warm(&self) {
+        let database = self.database();
+        let library = Crate::all(database).into_iter().filter(|krate| krate.origin(database).is_lang());
+        self.attached(|| {
+            for krate in library {
+                let _ = (krate.modules(database).len(), ra_ap_hir::Impl::all_in_crate(database, krate).len());
+            }
+        });
     }
 
     /// Takes new text.

@@ -14,7 +14,7 @@ mod server;
 mod sysroot;
 mod toolchain;
 
-pub use cargo::gather;
+pub use cargo::{gather, survey};
 pub use confine::{Place, Tools};
 pub use facts::{Facts, LoadError, ToolchainFacts, WorkspaceFacts};
 pub use macros::{MacroPipes, MacroServer};

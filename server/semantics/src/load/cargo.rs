@@ -61,6 +61,21 @@ pub fn gather(tools: &Tools, manifests: &[String], features: Features, limit: Du
     Ok(Facts { place: place.clone(), toolchain: (*toolchain).clone(), workspaces, notes })
 }
 
+/// What can be known of the outermost workspace before anything is built, or `None` where even that is not simple.
+///
+/// Good enough to let a compiler work out the standard library while [`gather`] builds.
+pub fn survey(tools: &Tools, manifests: &[String], limit: Duration) -> Option<Facts> {
+    let toolchain = toolchain::facts(tools).ok()?;
+    let relative = manifests.iter().min_by_key(|path| (path.matches('/').count(), path.as_str()))?;
+    let manifest = tools.place.tree.join(relative);
+    let question = Question { tools, place: &tools.place, manifest: &manifest, host: &toolchain.host, limit };
+    let metadata = question.metadata(&["--all-features"]).ok()?;
+    let workspace =
+        WorkspaceFacts { manifest: manifest.display().to_string(), metadata, messages: Vec::new(), built: false };
+    let notes = toolchain.notes.clone();
+    Some(Facts { place: tools.place.clone(), toolchain: (*toolchain).clone(), workspaces: vec![workspace], notes })
+}
+
 /// The manifests that a workspace answers for, its root included.
 fn members(metadata: &str) -> Vec<PathBuf> {
     let metadata: Value = serde_json::from_str(metadata).unwrap_or_default();
@@ -138,13 +153,17 @@ impl Question<'_> {
         self.manifest.strip_prefix(&self.place.tree).unwrap_or(self.manifest).display().to_string()
     }
 
-    /// Metadata, then the build of what runs at compile time, with these feature flags.
-    fn with(&self, feature_flags: &[&str]) -> Result<WorkspaceFacts, LoadError> {
+    fn metadata(&self, feature_flags: &[&str]) -> Result<String, LoadError> {
         let asked = self.run(
             &["metadata", "--format-version=1", "--offline", "--locked", "--filter-platform", self.host],
             feature_flags,
         );
-        let metadata = self.place.checked_metadata(&succeed("cargo metadata", asked)?)?;
+        self.place.checked_metadata(&succeed("cargo metadata", asked)?)
+    }
+
+    /// Metadata, then the build of what runs at compile time, with these feature flags.
+    fn with(&self, feature_flags: &[&str]) -> Result<WorkspaceFacts, LoadError> {
+        let metadata = self.metadata(feature_flags)?;
         let build = self.run(
             &[
                 "check",

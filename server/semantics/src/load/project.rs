@@ -92,20 +92,25 @@ impl Project {
         Ok(Project { facts, workspaces, version })
     }
 
-    /// Makes the compiler's input from the pushed text and what the facts name on disk.
+    /// Makes the compiler's input from the pushed text and what the facts name on disk. Given the files of an earlier
+    /// load, what did not change keeps its number and the compiler what it worked out about it.
     ///
     /// # Errors
     /// [`LoadError::Refused`] when the crate graph cannot be built.
-    pub fn load(&self, texts: &BTreeMap<PathBuf, Text>, server: Option<&MacroServer>) -> Result<Loaded, LoadError> {
-        catch_unwind(AssertUnwindSafe(|| self.load_inner(texts, server))).map_err(|panic| LoadError::Refused {
+    pub fn load(
+        &self,
+        texts: &BTreeMap<PathBuf, Text>,
+        server: Option<&MacroServer>,
+        vfs: Vfs,
+    ) -> Result<Loaded, LoadError> {
+        catch_unwind(AssertUnwindSafe(|| self.load_inner(texts, server, vfs))).map_err(|panic| LoadError::Refused {
             manifest: self.facts.place.tree.display().to_string(),
             reason: panic_text(&*panic),
         })
     }
 
-    fn load_inner(&self, texts: &BTreeMap<PathBuf, Text>, server: Option<&MacroServer>) -> Loaded {
+    fn load_inner(&self, texts: &BTreeMap<PathBuf, Text>, server: Option<&MacroServer>, mut vfs: Vfs) -> Loaded {
         let place = &self.facts.place;
-        let mut vfs = Vfs::default();
         let mut notes = self.facts.notes.clone();
         let outside: Vec<Root> = place
             .dependencies()

@@ -10,7 +10,7 @@ use task::{Features, TreePath};
 
 use super::process::Worker;
 use super::wire::{Body, Order, Report};
-use crate::load::{Facts, Tools, gather};
+use crate::load::{Facts, Tools, gather, survey};
 use crate::questions::{Answers, Ask, Question, Reply};
 use crate::text::PARSED_FILE_CAP;
 
@@ -158,25 +158,21 @@ impl Client {
 
     fn start(&self, state: &mut State) -> Result<Worker, String> {
         let base_generation = state.base_generation.ok_or("no text was pushed yet")?;
-        if state.facts.is_none() {
-            let manifests: Vec<String> = state
-                .base
-                .keys()
-                .filter(|path| path.file_name() == b"Cargo.toml")
-                .filter_map(|path| path.to_str().map(str::to_owned))
-                .collect();
-            let gathered = gather(&self.tools, &manifests, self.features, self.limits.cargo);
-            state.facts = Some(gathered.map(Arc::new).map_err(|error| error.to_string()));
+        if let Some(Err(reason)) = &state.facts {
+            return Err(reason.clone());
         }
-        let facts = match &state.facts {
-            Some(Ok(facts)) => Arc::clone(facts),
-            Some(Err(reason)) => return Err(reason.clone()),
-            None => return Err("cargo was not asked".to_owned()),
-        };
-        let mut worker =
-            Worker::start(&self.tools.sandbox, &self.tools.place, self.limits.memory_bytes, !state.without_macros)?;
+        let (sandbox, place) = (&self.tools.sandbox, &self.tools.place);
+        let mut worker = Worker::start(sandbox, place, self.limits.memory_bytes, !state.without_macros)?;
         let mut searched = 0;
         send_files(&mut worker, &mut searched, state.base.iter().map(|(path, bytes)| (path, Some(bytes))))?;
+        let facts = match &state.facts {
+            Some(Ok(facts)) => Arc::clone(facts),
+            _ => {
+                let gathered = self.gather(&state.base, base_generation, &mut worker);
+                state.facts = Some(gathered.clone());
+                gathered?
+            }
+        };
         let macros = worker.has_macros();
         worker.send(&Order::Load { facts: Box::new((*facts).clone()), generation: base_generation, macros })?;
         match worker.receive(Instant::now() + self.limits.load)? {
@@ -189,6 +185,26 @@ impl Client {
             worker.send(&Order::Push { generation: state.generation })?;
         }
         Ok(worker)
+    }
+
+    /// Asks cargo; the worker gets to know the standard library meanwhile.
+    fn gather(
+        &self,
+        base: &BTreeMap<TreePath, Arc<[u8]>>,
+        generation: Generation,
+        worker: &mut Worker,
+    ) -> Result<Arc<Facts>, String> {
+        let manifests: Vec<String> = base
+            .keys()
+            .filter(|path| path.file_name() == b"Cargo.toml")
+            .filter_map(|path| path.to_str().map(str::to_owned))
+            .collect();
+        if let Some(facts) = survey(&self.tools, &manifests, self.limits.cargo) {
+            // A worker that is gone already is found out, with the reason, when it is to load.
+            let _ = worker.send(&Order::Warm { facts: Box::new(facts), generation });
+        }
+        let gathered = gather(&self.tools, &manifests, self.features, self.limits.cargo);
+        gathered.map(Arc::new).map_err(|error| error.to_string())
     }
 
     fn put(&self, state: &mut State, at: Generation, question: Question) -> Result<Reply, String> {

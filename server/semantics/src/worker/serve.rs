@@ -3,6 +3,7 @@
 use std::fs::File;
 use std::io::{self, BufReader, BufWriter, Write};
 use std::os::fd::{FromRawFd, OwnedFd, RawFd};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex};
 
 use task::TreePath;
@@ -45,12 +46,24 @@ pub fn run_if_worker() {
 fn serve(mut from: impl io::Read, mut to: impl Write) -> io::Result<()> {
     let mut files = Vec::new();
     let mut analysis: Option<Mutex<Analysis>> = None;
+    let mut base: Option<Change> = None;
+    let mut warmed: Option<Analysis> = None;
     while let Some(order) = wire::read::<Order>(&mut from)? {
         match order {
             Order::Files(more) => files.extend(more),
+            Order::Warm { facts, generation } => {
+                let change = base.insert(Change { generation, files: bodies(&mut files) });
+                // Only a head start: what goes wrong here goes wrong again, with a reason, when it counts.
+                let loaded = catch_unwind(AssertUnwindSafe(|| {
+                    let loaded = Analysis::load(*facts, change, None).ok()?;
+                    loaded.warm();
+                    Some(loaded)
+                }));
+                warmed = loaded.ok().flatten();
+            }
             Order::Load { facts, generation, macros } => {
-                let base = Change { generation, files: bodies(&mut files) };
-                let report = match load(*facts, &base, macros) {
+                let base = base.take().unwrap_or_else(|| Change { generation, files: bodies(&mut files) });
+                let report = match load(*facts, &base, warmed.take(), macros) {
                     Ok(loaded) => {
                         analysis = Some(Mutex::new(loaded));
                         Report::Loaded
@@ -81,7 +94,7 @@ fn bodies(files: &mut Vec<(TreePath, wire::Body)>) -> Vec<(TreePath, Option<Arc<
     std::mem::take(files).into_iter().map(|(path, body)| (path, body.into_bytes())).collect()
 }
 
-fn load(facts: Facts, base: &Change, macros: bool) -> Result<Analysis, String> {
+fn load(facts: Facts, base: &Change, warmed: Option<Analysis>, macros: bool) -> Result<Analysis, String> {
     let server = if macros {
         let pipes = MacroPipes { to: inherited(MACROS_TO), from: inherited(MACROS_FROM) };
         // Without the server macros are unknown and the answers say so.
@@ -89,7 +102,11 @@ fn load(facts: Facts, base: &Change, macros: bool) -> Result<Analysis, String> {
     } else {
         None
     };
-    Analysis::load(facts, base, server).map_err(|error| error.to_string())
+    let loaded = match warmed {
+        Some(warmed) => warmed.reload(facts, server),
+        None => Analysis::load(facts, base, server),
+    };
+    loaded.map_err(|error| error.to_string())
 }
 
 fn inherited(number: RawFd) -> File {
