@@ -40,7 +40,8 @@ impl Walk<'_> {
                     patch.ok_or_else(|| Error::Sentence("the patch is no longer in the journal; ask again".into()))?;
                 match worktree::apply_patch(&self.store, &frozen.base, &patch) {
                     Ok(tree) => (frozen.base, Some(tree)),
-                    Err(PatchError::Empty) => (frozen.base.clone(), Some(frozen.base)),
+                    // Text in which no change is found is no patch: "nothing to do" would be a false success.
+                    Err(PatchError::Empty) if patch.trim_ascii().is_empty() => (frozen.base.clone(), Some(frozen.base)),
                     Err(PatchError::Store(error)) => return Err(error.into()),
                     Err(error) => {
                         let what = format!("the patch does not apply: {error}");
