@@ -123,6 +123,11 @@ fn judge_case(case: &Case, evidence: &Evidence<'_>) -> (Comparison, Vec<String>)
             base.verdict.word()
         ));
     }
+    if let (true, Verdict::Failed, Some(why)) = (candidate.items.is_empty(), candidate.verdict, &candidate.reason) {
+        // It failed before it could speak of anything: that is the reason, and not that everything is missing.
+        against.push(format!("{name}: failed: {why}"));
+        return (comparison, against);
+    }
     if comparison.verdict == Verdict::Flaky {
         let items = names(comparison.new_failures.iter().map(|item| item.id.to_string()));
         against.push(format!("{name}: flaky, with different results on the same tree: {items}"));
