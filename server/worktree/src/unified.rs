@@ -64,7 +64,9 @@ fn write(store: &Store, out: &mut Vec<u8>, pair: &Pair) -> Result<(), Error> {
     let same_mode = same_mode.map(|mode| [b" ", &mode[..]].concat()).unwrap_or_default();
     line(&[b"index ", id(pair.old).as_bytes(), b"..", id(pair.new).as_bytes(), &same_mode]);
     let (old, new) = (bytes(store, pair.old)?, bytes(store, pair.new)?);
-    if lines::is_binary(&old) || lines::is_binary(&new) {
+    // The diff travels as a string: text in another encoding would not survive that.
+    let as_bytes = |bytes: &[u8]| lines::is_binary(bytes) || std::str::from_utf8(bytes).is_err();
+    if as_bytes(&old) || as_bytes(&new) {
         out.extend_from_slice(b"GIT binary patch\n");
         base85::write_literal(out, &new);
         base85::write_literal(out, &old);
