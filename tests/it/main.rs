@@ -6,4 +6,8 @@ mod apply;
 mod bad_input;
 mod compiler;
 mod crash;
+mod prove;
+mod run;
+mod select;
+mod stage;
 mod tidy;

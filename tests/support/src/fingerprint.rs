@@ -61,6 +61,13 @@ impl Fingerprint {
         self
     }
 
+    /// Only one file, or one folder and what is below it.
+    #[must_use]
+    pub fn only(&self, path: &str) -> Self {
+        let inside = self.entries.iter().filter(|(found, _)| found.starts_with(path));
+        Self { entries: inside.map(|(path, print)| (path.clone(), print.clone())).collect() }
+    }
+
     /// The same without times, for comparing folders that were written at different moments.
     #[must_use]
     pub fn without_times(mut self) -> Self {
