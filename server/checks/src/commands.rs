@@ -7,7 +7,8 @@ use sandbox::{CancelToken, Finished, Jailed, Keep, Limits, Mount, Outcome, Outpu
 use task::{Features, TreePath, Verdict};
 
 use crate::folder::{Folder, file_in};
-use crate::order::{Jail, Order, Tools};
+use crate::order::Order;
+use crate::tools::{Jail, Tools};
 
 /// An ending before the check could say what it has to say.
 #[derive(Debug, Clone, PartialEq, Eq)]

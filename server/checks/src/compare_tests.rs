@@ -7,7 +7,7 @@ use task::{
 };
 
 use crate::compare::{Renames, compare};
-use crate::find::check;
+use crate::needed::check;
 use crate::order::{OWN_HARNESS, PROCESS};
 
 pub(crate) fn id(target: &str, path: &str) -> ItemId {

@@ -14,10 +14,11 @@ use crate::cargo_test::{Tested, is_new, note_flaky, passed};
 use crate::commands::{Commands, Ending, first_error, set_options, tree_path};
 use crate::libtest::{Report, Said, irregular, parse_line, parse_stdout};
 use crate::metadata::Member;
-use crate::order::{Order, PROCESS, Progress, Watch};
+use crate::order::{Order, PROCESS};
 use crate::signature::signature;
 use crate::test_run::by_id;
 use crate::told::{excerpt, what_failed};
+use crate::watch::{Progress, Watch};
 
 /// Runs the doc tests of every library that has them switched on.
 pub(crate) fn run_all(

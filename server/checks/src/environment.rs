@@ -9,8 +9,8 @@ use task::{Digest, TreePath, Verdict};
 use crate::commands::{Commands, Ending, first_error, unavailable};
 use crate::files::Files;
 use crate::folder::{file_in, upwards};
-use crate::order::Tools;
 use crate::run::Runner;
+use crate::tools::Tools;
 
 /// What commands of a workspace run in, beyond the tree.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -3,7 +3,8 @@
 use task::{CheckKind, Features, TreePath};
 
 use crate::files::FileMap;
-use crate::find::{Found, Wanted, check, find, lock_inputs};
+use crate::find::{Found, Wanted, find};
+use crate::needed::{check, lock_inputs};
 
 fn tree(files: &[(&str, &str)]) -> FileMap {
     FileMap(files.iter().map(|(path, text)| (path.parse().unwrap(), text.as_bytes().to_vec())).collect())

@@ -13,8 +13,10 @@ use crate::diagnostic::Diagnostic;
 use crate::doctest;
 use crate::environment::Machine;
 use crate::folder::{file_in, suffix};
-use crate::order::{Guard, Jail, Moment, Order, Ran, Tools, Watch};
+use crate::order::{Order, Ran};
 use crate::reading::read_files;
+use crate::tools::{Jail, Tools};
+use crate::watch::{Guard, Moment, Watch};
 
 /// Runs checks with one toolchain. Shared freely between threads.
 pub struct Runner {

@@ -9,9 +9,11 @@ use sandbox::{CancelToken, Captured, Finished, Jailed, Outcome, SpawnStage};
 use task::{CheckKind, Digest, Features, SandboxLevel, Verdict};
 
 use crate::files::FileMap;
-use crate::find::check;
-use crate::order::{Guard, Jail, Moment, Order, Ran, Tools, Unguarded, Watch};
+use crate::needed::check;
+use crate::order::{Order, Ran};
 use crate::run::Runner;
+use crate::tools::{Jail, Tools};
+use crate::watch::{Guard, Moment, Unguarded, Watch};
 
 /// `rustc` answers; the first command of cargo ends as told.
 struct Script(Outcome);

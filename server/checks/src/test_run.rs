@@ -11,8 +11,8 @@ use task::Verdict;
 
 use crate::commands::{Commands, Ending};
 use crate::libtest::{Report, Said, irregular, parse_line, parse_list, parse_log, parse_stdout};
-use crate::order::{Progress, Watch};
 use crate::recorder::Start;
+use crate::watch::{Progress, Watch};
 
 /// The descriptor at which a test program finds the pipe for its log.
 const LOG: i32 = 9;

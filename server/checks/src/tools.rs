@@ -1,0 +1,53 @@
+//! What runs the commands of a check, and what all of them see.
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+use sandbox::{CancelToken, Finished, Jailed, Mount};
+use task::SandboxLevel;
+
+/// Whatever runs jailed commands: the sandbox, or in tests a script of endings.
+pub trait Jail: Send + Sync {
+    /// Runs a command to its end; every ending is data.
+    fn run(&self, command: Jailed, cancel: &CancelToken) -> Finished;
+}
+
+impl Jail for sandbox::Sandbox {
+    fn run(&self, command: Jailed, cancel: &CancelToken) -> Finished {
+        sandbox::Sandbox::run(self, command, cancel)
+    }
+}
+
+/// The toolchain and what else every command of a check sees and gets.
+#[derive(Debug, Clone)]
+pub struct Tools {
+    /// The `cargo` program of the toolchain, never rustup's.
+    pub cargo: PathBuf,
+    /// The `rustc` program of the same toolchain.
+    pub rustc: PathBuf,
+    /// The toolchain and cargo's home.
+    pub mounts: Vec<Mount>,
+    /// Variables that all commands get over [`Jailed::default_env`]: `PATH` with the toolchain first, `CARGO_HOME`.
+    pub env: BTreeMap<OsString, OsString>,
+    /// The part of the user's cargo configuration that is let in; part of the environment digest.
+    pub configuration: Vec<u8>,
+    /// What confines the commands.
+    pub level: SandboxLevel,
+}
+
+impl Tools {
+    /// The tools of an installed toolchain and a private view of cargo's home.
+    pub fn new(toolchain: &sandbox::Toolchain, cargo: &sandbox::CargoView, level: SandboxLevel) -> Self {
+        let mut env: BTreeMap<OsString, OsString> = cargo.env.iter().cloned().collect();
+        env.insert("PATH".into(), toolchain.path_variable());
+        Self {
+            cargo: toolchain.cargo.clone(),
+            rustc: toolchain.rustc.clone(),
+            mounts: toolchain.mounts().into_iter().chain(cargo.mounts.iter().cloned()).collect(),
+            env,
+            configuration: cargo.config.clone().into_bytes(),
+            level,
+        }
+    }
+}
