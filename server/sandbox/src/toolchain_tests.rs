@@ -26,7 +26,7 @@ fn fixture(names: &[&str]) -> Fixture {
     }
     fs::create_dir_all(&home.rustup).unwrap();
     let settings = format!(
-        "default_toolchain = \"stable-{TRIPLE}\"\ndefault_host_triple = \"{TRIPLE}\"\n[overrides]\n\"/work\" = \"nightly\"\n"
+        "default_toolchain = \"stable-{TRIPLE}\"\ndefault_host_triple = \"{TRIPLE}\"\n[overrides]\n\"/house\" = \"nightly\"\n"
     );
     fs::write(home.rustup.join("settings.toml"), settings).unwrap();
     Fixture { _folder: folder, home }
@@ -88,7 +88,7 @@ fn a_path_is_refused_in_every_disguise() {
         assert!(matches!(name(&fixture, "/", Some(pinned)), Err(ToolchainError::PathRefused)), "{pinned}");
     }
     // Even where the user's own choice would win.
-    assert!(matches!(name(&fixture, "/work", Some("[toolchain]\npath = \"/evil\"")), Err(ToolchainError::PathRefused)));
+    assert!(matches!(name(&fixture, "/house", Some("[toolchain]\npath = \"/evil\"")), Err(ToolchainError::PathRefused)));
 }
 
 #[test]
@@ -105,10 +105,10 @@ fn nonsense_is_an_error_and_not_the_default() {
 #[test]
 fn the_users_choices_win_over_the_repositorys() {
     let mut fixture = fixture(ALL);
-    assert_eq!(name(&fixture, "/work/deep/down", Some("1.95.0")).unwrap(), ALL[1]);
-    assert_eq!(name(&fixture, "/workshop", Some("1.95.0")).unwrap(), ALL[3]);
+    assert_eq!(name(&fixture, "/house/deep/down", Some("1.95.0")).unwrap(), ALL[1]);
+    assert_eq!(name(&fixture, "/houseboat", Some("1.95.0")).unwrap(), ALL[3]);
     fixture.home.forced = Some("1.9.0".into());
-    assert_eq!(name(&fixture, "/work", Some("1.95.0")).unwrap(), ALL[5]);
+    assert_eq!(name(&fixture, "/house", Some("1.95.0")).unwrap(), ALL[5]);
 }
 
 #[test]

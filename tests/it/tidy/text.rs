@@ -4,11 +4,16 @@ use super::assert_none;
 use super::sources::{Source, all, product, rust};
 
 /// Files that start processes: the launcher, and one helper for each body of tests. Everything else goes through them.
-const STARTERS: [&str; 5] = [
+const STARTERS: [&str; 9] = [
     "server/journal/tests/it/support.rs",
-    "server/sandbox/examples/overhead.rs",
+    "server/bench/src/by_hand.rs",
     "server/sandbox/src/process.rs",
     "server/sandbox/tests/jail/lifecycle.rs",
+    "server/sandbox/tests/jail/machine.rs",
+    "server/worktree/tests/trees/home.rs",
+    // Programs of projects under test, as text.
+    "tests/it/prove/hostile.rs",
+    "tests/it/prove/limits.rs",
     "tests/support/src/process.rs",
 ];
 
