@@ -20,6 +20,9 @@ const FRAME_BYTES: usize = 4 << 20;
 const SEARCHED_FILE_CAP: usize = 1 << 20;
 const SEARCHED_TOTAL_CAP: usize = 64 << 20;
 
+/// Cargo is asked this often about one base before its failure counts as the answer: it may have waited for a build.
+const GATHER_CAP: u32 = 3;
+
 /// What a worker may use.
 #[derive(Debug, Clone)]
 pub struct WorkerLimits {
@@ -61,6 +64,7 @@ impl Workspace {
         let (wake, sleeper) = mpsc::channel::<()>();
         let state = Arc::new(Mutex::new(State {
             facts: None,
+            failed_gathers: 0,
             base: BTreeMap::new(),
             base_generation: None,
             changed: BTreeMap::new(),
@@ -106,8 +110,9 @@ pub struct Client {
 
 #[derive(Debug)]
 struct State {
-    /// What cargo said, or why it said nothing; asked once for each base.
+    /// What cargo said, or why it said nothing.
     facts: Option<Result<Arc<Facts>, String>>,
+    failed_gathers: u32,
     base: BTreeMap<TreePath, Arc<[u8]>>,
     base_generation: Option<Generation>,
     /// What differs from the base.
@@ -143,6 +148,7 @@ impl Client {
         }
         state.base_generation = Some(state.generation);
         state.facts = None;
+        state.failed_gathers = 0;
         state.worker = None;
         state.without_macros = false;
     }
@@ -158,7 +164,9 @@ impl Client {
 
     fn start(&self, state: &mut State) -> Result<Worker, String> {
         let base_generation = state.base_generation.ok_or("no text was pushed yet")?;
-        if let Some(Err(reason)) = &state.facts {
+        if let Some(Err(reason)) = &state.facts
+            && state.failed_gathers >= GATHER_CAP
+        {
             return Err(reason.clone());
         }
         let (sandbox, place) = (&self.tools.sandbox, &self.tools.place);
@@ -169,6 +177,7 @@ impl Client {
             Some(Ok(facts)) => Arc::clone(facts),
             _ => {
                 let gathered = self.gather(&state.base, base_generation, &mut worker);
+                state.failed_gathers += u32::from(gathered.is_err());
                 state.facts = Some(gathered.clone());
                 gathered?
             }
