@@ -59,6 +59,7 @@ fn launch(mut args: impl Iterator<Item = OsString>) -> io::Result<()> {
     // Nothing in the jail may read our memory, environment or descriptors.
     rustix::process::set_dumpable_behavior(DumpableBehavior::NotDumpable)?;
     close_on_exec_from(3)?;
+    leave_session_keyring()?;
     // SAFETY: the host passed both descriptors for us to own; nothing else in this fresh process knows them.
     let (control, orders) = unsafe { (OwnedFd::from_raw_fd(control), OwnedFd::from_raw_fd(orders)) };
     let control = rustix::io::fcntl_dupfd_cloexec(control, HIGH)?;
@@ -224,6 +225,21 @@ fn watch_children() -> io::Result<OwnedFd> {
             return Err(io::Error::last_os_error());
         }
         Ok(rustix::io::fcntl_dupfd_cloexec(OwnedFd::from_raw_fd(fd), HIGH)?)
+    }
+}
+
+/// Gives the jail a session keyring of its own. The kernel's session keyring is inherited like a descriptor and is in no
+/// namespace: the developer's would be read in the jail (Kerberos tickets, keys of encrypted folders), and what is put
+/// there would outlive the run.
+fn leave_session_keyring() -> io::Result<()> {
+    const KEYCTL_JOIN_SESSION_KEYRING: libc::c_long = 1;
+    // SAFETY: a plain system call; no name means a new keyring without one.
+    let joined = unsafe { libc::syscall(libc::SYS_keyctl, KEYCTL_JOIN_SESSION_KEYRING, std::ptr::null::<u8>()) };
+    match io::Error::last_os_error() {
+        _ if joined >= 0 => Ok(()),
+        // A kernel without keys, or a container whose filter denies them all: there is nothing to be read either.
+        error if matches!(error.raw_os_error(), Some(libc::ENOSYS | libc::EPERM)) => Ok(()),
+        error => Err(error),
     }
 }
 

@@ -25,6 +25,7 @@ pub const CASES: &[Case] = &[
     ("command_lines_show_no_host_path", command_lines_show_no_host_path),
     ("only_three_descriptors_are_open", only_three_descriptors_are_open),
     ("process_one_cannot_be_looked_into", process_one_cannot_be_looked_into),
+    ("keys_of_the_session_are_not_there", keys_of_the_session_are_not_there),
     ("the_network_is_a_loopback_of_its_own", the_network_is_a_loopback_of_its_own),
     ("sockets_of_the_host_cannot_be_reached", sockets_of_the_host_cannot_be_reached),
     ("well_known_sockets_are_absent", well_known_sockets_are_absent),
@@ -230,6 +231,27 @@ fn process_one_cannot_be_looked_into() {
     place.says(
         "readlink /proc/self/fd/0 /proc/self/exe && head -c 1 /proc/self/environ | grep . && head -c 1 /proc/self/maps",
     );
+}
+
+fn keys_of_the_session_are_not_there() {
+    const SESSION: libc::c_int = -3;
+    // SAFETY: plain system calls with texts that end in NUL; the keyring belongs to this thread, which starts the jail.
+    let key = unsafe {
+        if libc::syscall(libc::SYS_keyctl, 1, std::ptr::null::<u8>()) < 0 {
+            return; // No keys on this machine.
+        }
+        let text = CANARY.as_bytes();
+        libc::syscall(libc::SYS_add_key, c"user".as_ptr(), c"canary".as_ptr(), text.as_ptr(), text.len(), SESSION)
+    };
+    assert!(key > 0, "the control: {}", std::io::Error::last_os_error());
+    let place = Place::new();
+    let said = place.says(&python(&format!(
+        "import ctypes; call = ctypes.CDLL(None).syscall; text = ctypes.create_string_buffer(99)\n\
+         for key in ({key}, call({search}, 10, {SESSION}, b'user', b'canary', 0)): call({search}, 11, key, text, 99)\n\
+         print(text.value.decode(), 'end')",
+        search = libc::SYS_keyctl,
+    )));
+    assert_eq!(said.trim(), "end");
 }
 
 fn the_network_is_a_loopback_of_its_own() {
