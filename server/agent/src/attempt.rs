@@ -1,6 +1,6 @@
 //! Stations 9 to 13: the engine proposes, the proposal is checkpointed, the checks judge it, the diff is ready.
 
-use task::{AttemptId, Candidate, Conclusion, Event, StopReason, TreeId};
+use task::{Attempt, AttemptId, Candidate, Conclusion, Event, StopReason, TreeId};
 
 use crate::engine::Proposal;
 use crate::{Error, walk::Walk};
@@ -11,8 +11,11 @@ const PROPOSAL: &str = "proposal";
 impl Walk<'_> {
     pub(crate) fn attempt(&mut self) -> Result<Option<Conclusion>, Error> {
         let Some(base) = self.state.base.clone() else { return Err(Error::Sentence("the task has no base".into())) };
-        let open = self.state.attempts.last().filter(|attempt| attempt.outcome.is_none());
-        let proposed = open.filter(|attempt| attempt.checkpoints.last().is_some_and(|(_, what)| what == PROPOSAL));
+        let proposed = self.state.attempts.last().filter(|attempt| holds_proposal(attempt));
+        // The process before got as far as the judgement: only the diff is to be announced.
+        if let Some(judged) = proposed.filter(|attempt| attempt.outcome.is_some()) {
+            return self.diff_ready(judged.tree.clone());
+        }
         let (attempt, tree) = match proposed {
             Some(attempt) => (attempt.id, attempt.tree.clone()),
             None => match self.propose_anew(&base)? {
@@ -27,6 +30,10 @@ impl Walk<'_> {
         let outcome = if judgement.verified { "verified".to_owned() } else { judgement.reasons.join("; ") };
         self.record(Event::Checked { attempt, tree: tree.clone(), receipts, judgement: Some(Box::new(judgement)) })?;
         self.record(Event::AttemptEnded { attempt, tree: tree.clone(), outcome })?;
+        self.diff_ready(tree)
+    }
+
+    fn diff_ready(&mut self, tree: TreeId) -> Result<Option<Conclusion>, Error> {
         let limitations = self.state.attempts.last().map(|attempt| attempt.limitations.clone()).unwrap_or_default();
         self.record(Event::DiffReady { tree, limitations })?;
         // A reviewer must not block the next task.
@@ -40,9 +47,10 @@ impl Walk<'_> {
         let [step] = plan.steps.as_slice() else {
             return Err(Error::Sentence("the plan has not exactly one step".into()));
         };
-        let ended = self.state.attempts.iter().filter(|attempt| attempt.outcome.is_some()).count();
+        // An attempt without a proposal was none: its task ended with it, or its process died.
+        let tried = self.state.attempts.iter().filter(|attempt| holds_proposal(attempt)).count();
         let max = self.state.request.limits.max_attempts;
-        if ended >= max as usize {
+        if tried >= max as usize {
             return Ok(Err(Conclusion::Stopped { reason: StopReason::Attempts { max } }));
         }
         let id = AttemptId(self.state.attempts.len() as u64 + 1);
@@ -62,7 +70,7 @@ impl Walk<'_> {
     }
 
     /// A change made elsewhere may touch files that the request does not permit: it is shown, not proved.
-    fn leaves_the_scope(&self, base: &TreeId, tree: &TreeId) -> Result<Option<Conclusion>, Error> {
+    pub(crate) fn leaves_the_scope(&self, base: &TreeId, tree: &TreeId) -> Result<Option<Conclusion>, Error> {
         let files = worktree::published_files(&self.store, base, tree)?;
         let outside = self.state.request.scope.outside(files.iter().map(|file| &file.path))?;
         Ok(outside.first().map(|first| {
@@ -80,4 +88,8 @@ impl Walk<'_> {
             _ => self.state.base.as_ref(),
         }
     }
+}
+
+fn holds_proposal(attempt: &Attempt) -> bool {
+    attempt.checkpoints.last().is_some_and(|(_, what)| what == PROPOSAL)
 }
