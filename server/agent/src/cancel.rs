@@ -6,7 +6,7 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use sandbox::CancelToken;
-use task::port::{Journal, Lease};
+use task::port::{Journal, JournalError, Lease};
 
 /// How long a cancellation may go unseen. Each look costs one read of an indexed row.
 const INTERVAL: Duration = Duration::from_millis(300);
@@ -23,8 +23,10 @@ impl CancelWatch {
         let (journal, lease, cancel) = (Arc::clone(journal), lease.clone(), cancel.clone());
         let watch = move || {
             while stopped.recv_timeout(INTERVAL) == Err(RecvTimeoutError::Timeout) {
-                // A task that was taken over has to stop here too: whatever it still did would be refused.
-                if journal.cancel_requested(&lease).unwrap_or(false) || journal.fence(&lease).is_err() {
+                // A task that was taken over has to stop here too: whatever it still did would be refused. A journal
+                // that cannot be read for a moment ends nothing.
+                let taken = matches!(journal.fence(&lease), Err(JournalError::Superseded { .. }));
+                if taken || journal.cancel_requested(&lease).unwrap_or(false) {
                     cancel.cancel();
                     return;
                 }

@@ -14,6 +14,8 @@ pub enum Error {
     Publish(#[from] PublishError),
     #[error(transparent)]
     Scope(#[from] task::ScopeError),
+    #[error("the task was cancelled")]
+    Cancelled,
     /// A sentence that is complete by itself.
     #[error("{0}")]
     Sentence(String),

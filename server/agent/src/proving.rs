@@ -152,12 +152,13 @@ impl Walk<'_> {
 
     /// One check on one tree: the receipt that is there already, or a run.
     fn check(&mut self, check: &Check, tree: &TreeId, side: Side, base: Option<&Receipt>) -> Result<Found, Error> {
-        if self.house.cancel.is_cancelled() {
-            return Err(Error::Sentence("the task was cancelled".into()));
-        }
+        self.not_cancelled()?;
         let environment = match self.environment(tree, &check.root)? {
             Ok(environment) => environment,
-            Err((verdict, reason)) => return Ok(Found::Missing(verdict, reason)),
+            Err((verdict, reason)) => {
+                self.not_cancelled()?;
+                return Ok(Found::Missing(verdict, reason));
+            }
         };
         let audience = self.house.audience.clone();
         let ended = |verdict, cached, duration_ms| {
@@ -182,8 +183,16 @@ impl Walk<'_> {
                 self.house.journal.put_receipt(&receipt)?;
                 Ok(Found::Receipt(Box::new(receipt)))
             }
-            None => Ok(Found::Missing(ran.verdict, ran.reason.unwrap_or_else(|| "nothing says why".into()))),
+            None => {
+                // What was cut short says nothing, and must not be written down as a judgement.
+                self.not_cancelled()?;
+                Ok(Found::Missing(ran.verdict, ran.reason.unwrap_or_else(|| "nothing says why".into())))
+            }
         }
+    }
+
+    fn not_cancelled(&self) -> Result<(), Error> {
+        if self.house.cancel.is_cancelled() { Err(Error::Cancelled) } else { Ok(()) }
     }
 
     fn run_check(
@@ -230,9 +239,7 @@ impl Walk<'_> {
                 Err((_, reason)) => return unusable(format!("{}: {reason}", check.id)),
             };
             let ran = self.run_check(check, tree, &environment, None, false)?;
-            if self.house.cancel.is_cancelled() {
-                return Err(Error::Sentence("the task was cancelled".into()));
-            }
+            self.not_cancelled()?;
             if !ran.verdict.is_conclusive() {
                 let why = ran.reason.unwrap_or_else(|| ran.verdict.word().to_owned());
                 return unusable(format!("{}: {why}", check.id));

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use task::{Diff, Event, HunkId, TreeId};
+use task::{Diff, Event, HunkId, Judgement, TreeId};
 use worktree::{Authors, SelectError};
 
 use crate::evidence::author;
@@ -17,10 +17,11 @@ impl Walk<'_> {
         Ok(worktree::compare(&self.store, base, tree, &Authors::all(author(&self.state)))?)
     }
 
-    /// The tree of base plus these hunks, judged. A selection that was judged before is not run again.
+    /// The tree of base plus these hunks, judged. A selection whose checks all came to their end before is not run
+    /// again.
     ///
     /// # Errors
-    /// When a hunk is unknown, or cannot stand without another one.
+    /// When a hunk is unknown, cannot stand without another one, or lies outside the permitted paths.
     pub fn select(&mut self, kept: &BTreeSet<HunkId>) -> Result<TreeId, Error> {
         let diff = self.whole_diff()?;
         let tree = worktree::select(&self.store, &diff, kept).map_err(|error| match error {
@@ -29,8 +30,14 @@ impl Walk<'_> {
         })?;
         let known = self.state.selections.iter().any(|(selected, _)| *selected == tree)
             || Some(&tree) == self.state.tree.as_ref();
-        if known && self.state.judgement(&tree).is_some() {
+        let is_final = |judgement: &Judgement| {
+            judgement.verified || judgement.comparisons.iter().all(|check| check.verdict.is_conclusive())
+        };
+        if known && self.state.judgement(&tree).is_some_and(is_final) {
             return Ok(tree);
+        }
+        if let Some(outside) = self.leaves_the_scope(&diff.base, &tree)? {
+            return Err(Error::Sentence(outside.reasons().join("; ")));
         }
         self.store.keep(self.id(), &tree)?;
         let (receipts, judgement) = self.prove(&diff.base, &tree)?;

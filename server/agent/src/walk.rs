@@ -112,10 +112,11 @@ impl<'h> Walk<'h> {
                 break conclusion.clone();
             }
             let ended = match self.step() {
+                // What a limit cut short failed for no other reason.
+                Ok(Some(Conclusion::Infrastructure { .. })) if self.cut_short().is_some() => self.cut_short(),
                 Ok(ended) => ended,
                 Err(Error::Journal(error)) => return Err(error.into()),
-                Err(_) if self.house.cancel.is_cancelled() => Some(Conclusion::Cancelled),
-                Err(error) => Some(Conclusion::Infrastructure { reason: error.chain() }),
+                Err(error) => self.cut_short().or_else(|| Some(Conclusion::Infrastructure { reason: error.chain() })),
             };
             if let Some(conclusion) = ended {
                 self.hand_over()?;
@@ -129,12 +130,8 @@ impl<'h> Walk<'h> {
 
     /// One station further, or the end.
     fn step(&mut self) -> Result<Option<Conclusion>, Error> {
-        if self.house.cancel.is_cancelled() {
-            return Ok(Some(Conclusion::Cancelled));
-        }
-        if self.remaining().is_zero() {
-            let limit_ms = self.state.request.limits.timeout_ms;
-            return Ok(Some(Conclusion::Stopped { reason: StopReason::Time { limit_ms } }));
+        if let Some(conclusion) = self.cut_short() {
+            return Ok(Some(conclusion));
         }
         match self.state.station {
             Station::Requested => self.admit(),
@@ -158,6 +155,15 @@ impl<'h> Walk<'h> {
                 Ok(Some(self.state.conclusion.clone().unwrap_or_else(|| self.judged())))
             }
         }
+    }
+
+    /// How the task ends where it was cancelled or its time is used up.
+    pub(crate) fn cut_short(&self) -> Option<Conclusion> {
+        if self.house.cancel.is_cancelled() {
+            return Some(Conclusion::Cancelled);
+        }
+        let limit_ms = self.state.request.limits.timeout_ms;
+        self.remaining().is_zero().then_some(Conclusion::Stopped { reason: StopReason::Time { limit_ms } })
     }
 
     /// Station 2: whether the request can be taken here at all.

@@ -18,7 +18,7 @@ use crate::{Error, walk::Walk};
 
 /// Rounds at most: each one costs a build. Real projects need two or three.
 const ROUNDS: u32 = 20;
-/// Quick fixes tried at most, each of which costs a build.
+/// Quick fixes tried at most in a task, each of which costs a build.
 const TRIES: u32 = 60;
 
 /// What the rounds have reached.
@@ -29,6 +29,10 @@ struct Round {
     rejected: BTreeSet<Digest>,
     /// Suggestions that would have edited files outside the scope.
     outside: usize,
+    /// Quick fixes that were tried.
+    tries: u32,
+    /// The text that the compiler has; it only ever grows.
+    generation: Generation,
 }
 
 impl Walk<'_> {
@@ -48,17 +52,23 @@ impl Walk<'_> {
         }
         let tree = self.state.attempts.last().map_or_else(|| base.clone(), |attempt| attempt.tree.clone());
         let diagnosis = if tree == base { diagnosis } else { self.diagnose(&tree, action)? };
-        let mut round = Round { tree, diagnosis, rejected: BTreeSet::new(), outside: 0 };
+        let mut round =
+            Round { tree, diagnosis, rejected: BTreeSet::new(), outside: 0, tries: 0, generation: Generation(1) };
         for number in 1..=ROUNDS {
-            let reached = round.tree.clone();
+            let (reached, rejected) = (round.tree.clone(), round.rejected.len());
             self.suggestions(action, &mut round)?;
             if *action == StepAction::FixErrors {
                 self.quick_fixes(action, &mut round)?;
             }
-            if round.tree == reached || self.is_out_of_time() {
+            if round.tree != reached {
+                self.checkpoint(&round.tree, &format!("round {number}"), &[])?;
+            } else if round.rejected.len() == rejected {
+                // Suggestions that overlapped a rejected one have their turn in the next round.
                 break;
             }
-            self.checkpoint(&round.tree, &format!("round {number}"), &[])?;
+            if self.cut_short().is_some() {
+                break;
+            }
         }
         let left = wanted(&round.diagnosis, action).count();
         let mut limitations = Vec::new();
@@ -81,6 +91,9 @@ impl Walk<'_> {
         if round.outside > 0 {
             limitations
                 .push(Limitation::general(format!("{} suggestions lie outside the permitted paths", round.outside)));
+        }
+        if let (true, Some(conclusion)) = (round.tree == base, self.cut_short()) {
+            return Ok(Proposal::End(conclusion));
         }
         if round.tree == base {
             let what = format!("{}; none of them can be mended without a decision", remain(action, left));
@@ -113,7 +126,7 @@ impl Walk<'_> {
             (round.tree, round.diagnosis) = (tree, diagnosis);
             return Ok(());
         }
-        if self.is_out_of_time() {
+        if self.cut_short().is_some() {
             return Ok(());
         }
         match batch {
@@ -136,7 +149,10 @@ impl Walk<'_> {
         Ok(())
     }
 
-    /// The tree after the edits with what is wrong in it; `None` when it is worse than before.
+    /// The tree after the edits with what is wrong in it; `None` when it is worse than before, or the task was cut short.
+    ///
+    /// # Errors
+    /// Also when nothing could be said of the tree: that is no fault of the edits.
     fn try_edits(
         &mut self,
         action: &StepAction,
@@ -150,24 +166,26 @@ impl Walk<'_> {
             Err(_) => return Ok(None),
         };
         let diagnosis = self.diagnose(&tree, action)?;
-        let worse = diagnosis.unusable.is_some() || is_worse(&round.diagnosis, &diagnosis, edits);
+        if let Some(end) = diagnosis.unusable {
+            let reason = end.reasons().join("; ");
+            return if self.cut_short().is_some() { Ok(None) } else { Err(Error::Sentence(reason)) };
+        }
+        let worse = is_worse(&round.diagnosis, &diagnosis, edits);
         Ok((!worse).then_some((tree, diagnosis)))
     }
 
     /// For errors without a suggestion: the compiler's own quick fixes, one error at a time, best first.
     fn quick_fixes(&mut self, action: &StepAction, round: &mut Round) -> Result<(), Error> {
         let Some(base) = self.state.base.clone() else { return Ok(()) };
-        let mut tries = 0;
-        let mut generation = Generation(1);
         let mut hopeless: BTreeSet<(Option<String>, String)> = BTreeSet::new();
-        while tries < TRIES && !self.is_out_of_time() {
+        while round.tries < TRIES && self.cut_short().is_none() {
             let open = wanted(&round.diagnosis, action)
                 .find(|it| it.path.is_some() && !hopeless.contains(&identity(it)))
                 .cloned();
             let Some((diagnostic, path)) = open.and_then(|it| it.path.clone().map(|path| (it, path))) else { break };
             let compiler = self.compiler(&base, Generation(1))?;
-            generation = Generation(generation.0 + 1);
-            compiler.push(change_between(&self.store, &base, &round.tree, generation)?);
+            round.generation = Generation(round.generation.0 + 1);
+            compiler.push(change_between(&self.store, &base, &round.tree, round.generation)?);
             let problem = Problem {
                 path,
                 start: diagnostic.bytes.start as usize,
@@ -175,7 +193,7 @@ impl Walk<'_> {
                 code: diagnostic.code.clone(),
                 message: diagnostic.message.clone(),
             };
-            let candidates = match compiler.quick_fixes(generation, &problem) {
+            let candidates = match compiler.quick_fixes(round.generation, &problem) {
                 Answer::Known { value, .. } => value,
                 Answer::Unknown { .. } => Vec::new(),
             };
@@ -185,7 +203,7 @@ impl Walk<'_> {
                     round.outside += 1;
                     continue;
                 }
-                tries += 1;
+                round.tries += 1;
                 let errors = round.diagnosis.errors();
                 if let Some((tree, diagnosis)) = self.try_edits(action, round, &edits)?
                     && diagnosis.errors() < errors
@@ -194,7 +212,7 @@ impl Walk<'_> {
                     mended = true;
                     break;
                 }
-                if tries >= TRIES || self.is_out_of_time() {
+                if round.tries >= TRIES || self.cut_short().is_some() {
                     break;
                 }
             }
@@ -207,10 +225,6 @@ impl Walk<'_> {
 
     fn key(&self, suggestion: &Suggestion, tree: &TreeId) -> Digest {
         suggestion.key(|path| self.store.read(tree, path).ok().flatten().map(|bytes| bytes.to_vec()))
-    }
-
-    fn is_out_of_time(&self) -> bool {
-        self.remaining().is_zero() || self.house.cancel.is_cancelled()
     }
 }
 
