@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use task::{Digest, Mode, TreeId, TreePath, Verdict};
+use task::{Digest, Mode, PathError, TreeId, TreePath, Verdict};
 use worktree::{Provisioned, Store};
 
 use crate::proving::TreeFiles;
@@ -41,8 +41,15 @@ impl Walk<'_> {
     /// A tree without a lock file gets one, generated in the jail from its manifests and provisioned beside it.
     fn lock(&mut self, store: &Store, tree: &TreeId, root: &Option<TreePath>) -> Result<Result<(), Missing>, Error> {
         let Some(inputs) = checks::lock_inputs(&TreeFiles { store, tree }, root) else { return Ok(Ok(())) };
-        let name = TreePath::new(&b"Cargo.lock"[..]).map_err(|error| Error::Sentence(error.to_string()))?;
-        let path = root.as_ref().map_or(name.clone(), |root| root.join(&name));
+        let in_root = |name: &str| -> Result<TreePath, Error> {
+            let name: TreePath = name.parse().map_err(|error: PathError| Error::Sentence(error.to_string()))?;
+            Ok(root.as_ref().map_or(name.clone(), |root| root.join(&name)))
+        };
+        // A change may add or remove a whole workspace: the side that lacks it has nothing that a lock could follow from.
+        if store.entry(tree, &in_root("Cargo.toml")?)?.is_none() {
+            return Ok(Ok(()));
+        }
+        let path = in_root("Cargo.lock")?;
         let cancel = self.house.cancel.clone();
         let remaining = self.command_time();
         let site = self.site_for(tree)?;
