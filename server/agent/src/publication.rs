@@ -2,8 +2,8 @@
 //! claims is a hint, what is read back is the end.
 
 use task::port::Publisher;
-use task::{Event, Publication, PublicationEnd, PublishedFile, Scope, TreeId, TreePath};
-use worktree::{FreezeOptions, Rebased};
+use task::{Candidate, Event, Publication, PublicationEnd, PublishedFile, Scope, TreeId, TreePath};
+use worktree::{FreezeOptions, Frozen, Rebased};
 
 use crate::{Error, walk::Walk};
 
@@ -56,11 +56,13 @@ impl Walk<'_> {
         if !self.state.is_verified(&approval.tree) && !approval.unverified {
             return refused(format!("tree {} is not verified; `--unverified` writes it all the same", approval.tree));
         }
-        let current = self.current_tree()?;
-        if current == approval.tree {
+        let current = self.current()?;
+        if current.base == approval.tree {
             return Ok(Applied::AlreadyThere);
         }
-        if current != expected {
+        // Files that are in no tree (an ignored lock file, a submodule) decide what checks say, too.
+        let same_environment = self.store.kept_provision(self.id())?.as_ref() == Some(&current.provision);
+        if current.base != expected || !same_environment {
             return self.rebase(&expected, &approval.tree, &current);
         }
         let files = worktree::published_files(&self.store, &expected, &approval.tree)?;
@@ -131,7 +133,8 @@ impl Walk<'_> {
     }
 
     /// Brings the change onto the files as they are now and judges what comes of it.
-    fn rebase(&mut self, expected: &TreeId, tree: &TreeId, current: &TreeId) -> Result<Applied, Error> {
+    fn rebase(&mut self, expected: &TreeId, tree: &TreeId, now: &Frozen) -> Result<Applied, Error> {
+        let current = &now.base;
         let rebased = match worktree::rebase(&self.store, expected, tree, current)? {
             Rebased::Tree(rebased) => rebased,
             Rebased::Diverged { paths } => return Ok(Applied::Ended(PublicationEnd::Diverged { paths })),
@@ -142,7 +145,13 @@ impl Walk<'_> {
         self.house.audience.doing("the files moved on: checking the change on what is there now");
         self.store.keep(self.id(), current)?;
         self.store.keep(self.id(), &rebased)?;
-        let (receipts, judgement) = self.prove(current, &rebased)?;
+        self.store.keep_provision(self.id(), &now.provision)?;
+        // A change that stands in the working tree already is still judged against what was there before it.
+        let before = match (&self.state.request.candidate, &self.state.base) {
+            (Some(Candidate::Worktree), Some(base)) => base.clone(),
+            _ => current.clone(),
+        };
+        let (receipts, judgement) = self.prove(&before, &rebased)?;
         self.site = None;
         let verified = judgement.verified;
         let (onto, from) = (current.clone(), tree.clone());
@@ -160,9 +169,10 @@ impl Walk<'_> {
         if own { self.expected().cloned() } else { None }
     }
 
-    fn current_tree(&self) -> Result<TreeId, Error> {
+    /// The workspace as it is now.
+    fn current(&self) -> Result<Frozen, Error> {
         let options = FreezeOptions { allow: self.state.request.allowed_files.clone() };
-        Ok(worktree::freeze(&self.workspace, &self.store, &[], &options)?.base)
+        Ok(worktree::freeze(&self.workspace, &self.store, &[], &options)?)
     }
 }
 
