@@ -4,7 +4,7 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 use task::{
-    Author, Comparison, Conclusion, Diff, Digest, HunkId, HunkKind, Limitation, Limits, Plan, Publication,
+    Author, Comparison, Conclusion, Diff, Digest, ExitCode, HunkId, HunkKind, Limitation, Limits, Plan, Publication,
     PublicationEnd, Question, Receipt, Risk, SandboxLevel, Source, State, TaskId, TreeId, TreePath, UnixMillis, Usage,
     Verdict,
 };
@@ -15,7 +15,7 @@ pub struct Report {
     /// How the task ended, as its word: `verified`, `not verified`, `nothing to do`, `stopped`, `infrastructure`,
     /// `cancelled`, `needs an answer`; `in progress` while it has not.
     pub verdict: String,
-    /// What the process exits with.
+    /// What the process exits with; no result is not a pass, so a task in progress has the code of `not verified`.
     pub exit_code: i32,
     /// Why it is not verified, one sentence each.
     pub reasons: Vec<String>,
@@ -131,11 +131,14 @@ impl Report {
         let diff = evidence.diff.as_ref();
         let tree = diff.map(|diff| diff.tree.clone()).or_else(|| state.tree.clone());
         let judgement = tree.as_ref().and_then(|tree| state.judgement(tree));
-        let of_the_task = tree == state.tree;
-        let conclusion = match (judgement, of_the_task) {
+        let judged_since = |tree: &TreeId| {
+            let selected = state.selections.iter().any(|(selected, _)| selected == tree);
+            selected || state.rebases.iter().any(|rebase| rebase.tree == *tree)
+        };
+        let conclusion = match (judgement, tree.as_ref().is_some_and(judged_since)) {
             // A selection has a judgement of its own, whatever became of the whole.
-            (Some(judgement), false) if judgement.verified => Some(Conclusion::Verified),
-            (Some(judgement), false) => Some(Conclusion::NotVerified { reasons: judgement.reasons.clone() }),
+            (Some(judgement), true) if judgement.verified => Some(Conclusion::Verified),
+            (Some(judgement), true) => Some(Conclusion::NotVerified { reasons: judgement.reasons.clone() }),
             _ => state.conclusion.clone(),
         };
         let mut limitations = state.limitations.clone();
@@ -148,7 +151,7 @@ impl Report {
         };
         Self {
             verdict: conclusion.as_ref().map_or("in progress", Conclusion::word).to_owned(),
-            exit_code: conclusion.as_ref().map_or(0, |conclusion| conclusion.exit_code() as i32),
+            exit_code: conclusion.as_ref().map_or(ExitCode::NotVerified, Conclusion::exit_code) as i32,
             reasons: conclusion.as_ref().map(Conclusion::reasons).unwrap_or_default(),
             question,
             base: diff.map(|diff| diff.base.clone()).or_else(|| state.base.clone()),
@@ -255,12 +258,15 @@ fn next_steps(
         for file in diff.files.iter().filter(|file| file.risks.iter().any(|risk| risk.needs_consent())) {
             command.push_str(&format!(" --consent {}", shell_word(&file.path.to_string())));
         }
-        let already_there = state.request.candidate == Some(task::Candidate::Worktree);
-        if already_there {
-            steps.push(step("take some of it back", format!("understudy tasks diff {id} --select HUNK,...")));
-        } else {
+        let is_worktree = state.request.candidate == Some(task::Candidate::Worktree);
+        // The working tree shows its own candidate already.
+        if !is_worktree || state.candidate.as_ref() != Some(tree) {
             steps.push(step(if verified { "write it" } else { "write it all the same" }, command));
-            steps.push(step("keep only some hunks", format!("understudy tasks diff {id} --select HUNK,...")));
+        }
+        // Hunks are selected from the task's own diff: those of a rebased tree are others.
+        if !state.rebases.iter().any(|rebase| rebase.tree == *tree) {
+            let what = if is_worktree { "take some of it back" } else { "keep only some hunks" };
+            steps.push(step(what, format!("understudy tasks diff {id} --select HUNK,...")));
         }
     }
     let applied = state.publications.iter().rev().find(|publication| publication.end == Some(PublicationEnd::Applied));
