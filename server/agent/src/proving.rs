@@ -244,8 +244,10 @@ impl Walk<'_> {
                 let why = ran.reason.unwrap_or_else(|| ran.verdict.word().to_owned());
                 return unusable(format!("{}: {why}", check.id));
             }
-            if !matches!(ran.verdict, Verdict::Passed) && diagnosis.broken.is_none() {
-                let error = ran.diagnostics.iter().find(|it| it.level == Level::Error);
+            let error = ran.diagnostics.iter().find(|it| it.level == Level::Error);
+            // A linter fails by what it has to say; it has given up only where that is an error, or nothing.
+            let spoke = check.kind == CheckKind::Lint && error.is_none() && !ran.diagnostics.is_empty();
+            if !matches!(ran.verdict, Verdict::Passed) && !spoke && diagnosis.broken.is_none() {
                 let why = error.map(|error| error.message.clone()).or(ran.reason);
                 diagnosis.broken = Some(why.unwrap_or_else(|| format!("{} failed", check.id)));
             }
