@@ -41,9 +41,10 @@ impl Risk {
     pub fn of_path(path: &TreePath) -> Vec<Self> {
         let lower = path.as_bytes().to_ascii_lowercase();
         let parts: Vec<&[u8]> = lower.split(|&byte| byte == b'/').collect();
-        let Some((name, folders)) = parts.split_last() else { return Vec::new() };
+        let Some(name) = parts.last() else { return Vec::new() };
         let text = String::from_utf8_lossy(name);
-        let in_folder = |list: &[&str]| folders.iter().any(|part| list.iter().any(|name| name.as_bytes() == *part));
+        // The last part counts too: a link with the name of such a folder makes one of whatever it leads to.
+        let in_folder = |list: &[&str]| parts.iter().any(|part| list.iter().any(|name| name.as_bytes() == *part));
         let named = |list: &[&str]| {
             list.iter().any(|pattern| match pattern.split_once('*') {
                 Some((head, tail)) => {
@@ -66,6 +67,7 @@ impl Risk {
             || named(ELSEWHERE_NAMES)
             || below(".github", "workflows")
             || below(".github", "actions")
+            || *name == b".github"
         {
             risks.push(Self::RunsElsewhere);
         }
@@ -80,6 +82,8 @@ const RUNS_FOLDERS: &[&str] = &[
     ".vscode",
     ".idea",
     ".zed",
+    ".helix",
+    ".vim",
     ".fleet",
     ".devcontainer",
     ".direnv",
@@ -99,6 +103,13 @@ const RUNS_NAMES: &[&str] = &[
     ".nvim.lua",
     ".exrc",
     ".vimrc",
+    ".nvimrc",
+    ".lazy.lua",
+    ".dir-locals*.el",
+    "*.sublime-project",
+    "rust-analyzer.toml",
+    ".rust-analyzer.toml",
+    "nextest.toml",
     "rust-toolchain",
     "rust-toolchain.toml",
     "build.rs",
@@ -138,18 +149,35 @@ const RUNS_NAMES: &[&str] = &[
     "cmakepresets.json",
     "go.work",
 ];
-const STEERS_FOLDERS: &[&str] = &[".cursor", ".claude", ".codex", ".gemini", ".agents"];
+const STEERS_FOLDERS: &[&str] = &[
+    ".cursor",
+    ".claude",
+    ".codex",
+    ".gemini",
+    ".agents",
+    ".windsurf",
+    ".clinerules",
+    ".roo",
+    ".continue",
+    ".kiro",
+    ".junie",
+    ".opencode",
+];
 const STEERS_NAMES: &[&str] = &[
     "agents.md",
     "claude.md",
     "gemini.md",
     ".cursorrules",
+    ".windsurfrules",
+    ".aider*",
+    ".goosehints",
+    "opencode.json*",
     ".mcp.json",
     ".aiexclude",
     "understudy.toml",
     ".worktreeinclude",
 ];
-const ELSEWHERE_FOLDERS: &[&str] = &[".circleci", ".buildkite", "k8s", "helm"];
+const ELSEWHERE_FOLDERS: &[&str] = &[".circleci", ".buildkite", ".forgejo", ".gitea", ".woodpecker", "k8s", "helm"];
 const ELSEWHERE_NAMES: &[&str] = &[
     "action.yml",
     "action.yaml",
@@ -157,6 +185,11 @@ const ELSEWHERE_NAMES: &[&str] = &[
     "azure-pipelines.yml",
     "jenkinsfile",
     ".travis.yml",
+    ".woodpecker.y*ml",
+    ".drone.yml",
+    ".cirrus.yml",
+    "*appveyor.yml",
+    "cloudbuild.y*ml",
     "bitbucket-pipelines.yml",
     "dockerfile*",
     "docker-compose*",
@@ -206,6 +239,15 @@ mod tests {
             ("sub/CLAUDE.md", Risk::SteersAgents),
             ("tests/api.rs", Risk::ChangesTrust),
             ("Cargo.lock", Risk::ChangesTrust),
+            // Links with the names of folders.
+            (".cargo", Risk::RunsByItself),
+            (".vscode", Risk::RunsByItself),
+            (".github", Risk::RunsElsewhere),
+            ("x/rust-analyzer.toml", Risk::RunsByItself),
+            (".helix/languages.toml", Risk::RunsByItself),
+            (".config/nextest.toml", Risk::RunsByItself),
+            (".forgejo/workflows/ci.yaml", Risk::RunsElsewhere),
+            (".windsurfrules", Risk::SteersAgents),
         ] {
             assert!(Risk::of_path(&path.parse().unwrap()).contains(&risk), "{path}");
         }

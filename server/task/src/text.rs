@@ -2,11 +2,14 @@
 
 use std::fmt::Write as _;
 
-/// Characters that could move the cursor, hide text or reorder it: control characters (but for tab and newline) and
-/// the bidirectional and zero-width ones.
+/// Characters that could move the cursor, hide text or reorder it: control characters (but for tab and newline), the
+/// bidirectional and zero-width ones, line separators, fillers and tags, which show as nothing. The
+/// variation selector that colours an emoji is none.
 pub(crate) fn is_deceptive(c: char) -> bool {
     matches!(c, '\u{0}'..='\u{8}' | '\u{b}'..='\u{1f}' | '\u{7f}'..='\u{9f}')
-        || matches!(c, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{2064}' | '\u{2066}'..='\u{2069}' | '\u{feff}')
+        || matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}')
+        || matches!(c, '\u{ad}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{180e}' | '\u{3164}' | '\u{ffa0}')
+        || matches!(c, '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e0fff}')
 }
 
 /// The text with every deceptive character written as `\u{..}`, so that a terminal or an editor shows what is there.
@@ -30,4 +33,17 @@ pub fn printable(text: &str) -> String {
         }
     }
     out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_shows_as_nothing_is_shown_escaped() {
+        for hidden in ['\u{61c}', '\u{ad}', '\u{2028}', '\u{3164}', '\u{e0041}', '\u{e0101}', '\u{206a}', '\u{202e}'] {
+            assert_eq!(printable(&format!("a{hidden}b")), format!("a\\u{{{:x}}}b", u32::from(hidden)));
+        }
+        assert_eq!(printable("ü 漢 ❤\u{fe0f}\t\n"), "ü 漢 ❤\u{fe0f}\t\n");
+    }
 }
