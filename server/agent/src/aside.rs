@@ -14,6 +14,9 @@ use crate::house::House;
 use crate::proving::TreeFiles;
 use crate::site::place;
 
+/// Nothing is asked of a compiler here; a place says so in time.
+const LOOK: Duration = Duration::ZERO;
+
 /// One thing that was looked at in a workspace.
 #[derive(Debug)]
 pub struct Examined {
@@ -49,7 +52,7 @@ pub fn examine(house: &House, folder: &Path) -> Vec<Examined> {
     };
     let files = TreeFiles { store: &store, tree: &frozen.base };
     say("snapshot", Ok(format!("{} files, {} withheld", files.list().len(), frozen.withheld.len())));
-    match place(house, &store, &frozen.base, &slot, &workspace) {
+    match place(house, &store, &frozen.base, &slot, &workspace, LOOK) {
         Ok(place) => {
             say("toolchain", Ok(place.toolchain.name.clone()));
             say(
@@ -96,7 +99,7 @@ pub fn in_shadow(house: &House, folder: &str, command: Vec<OsString>, limit: Dur
     jailed.stdout = Output::Captured(Keep::all());
     jailed.stderr = Output::Captured(Keep::all());
     // Without a toolchain the command still runs; it may not need one.
-    if let Ok(place) = place(house, &store, &frozen.base, &slot, &workspace) {
+    if let Ok(place) = place(house, &store, &frozen.base, &slot, &workspace, limit) {
         jailed.mounts.extend(place.toolchain.mounts());
         jailed.mounts.extend(place.cargo.mounts.clone());
         jailed.env.insert("PATH".into(), place.toolchain.path_variable());

@@ -8,6 +8,7 @@ use task::{Digest, Mode, PathError, TreeId, TreePath, Verdict};
 use worktree::{Provisioned, Store};
 
 use crate::proving::TreeFiles;
+use crate::site::level;
 use crate::{Error, walk::Walk};
 
 /// Why a check cannot run: which word describes it, and a sentence.
@@ -35,7 +36,10 @@ impl Walk<'_> {
         let provisioned: Vec<(TreePath, Digest)> =
             provisioned.into_iter().map(|Provisioned { path, digest, .. }| (path, digest)).collect();
         let environment = runner.environment(&files, root, &provisioned, &site.slot.shadow(), &cancel);
-        Ok(environment.map(|it| it.digest).map_err(|error| (error.verdict, error.reason)))
+        // What confines the commands decides their results as well.
+        let confinement = format!("{:?} {:?}", level(), self.state.request.limits.check_memory_bytes);
+        let digest = environment.map(|it| Digest::of([it.digest.as_str(), &confinement]));
+        Ok(digest.map_err(|error| (error.verdict, error.reason)))
     }
 
     /// A tree without a lock file gets one, generated in the jail from its manifests and provisioned beside it.

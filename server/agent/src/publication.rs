@@ -5,6 +5,7 @@ use task::port::Publisher;
 use task::{Candidate, Event, Publication, PublicationEnd, PublishedFile, Scope, TreeId, TreePath};
 use worktree::{FreezeOptions, Frozen, Rebased};
 
+use crate::cancel::CancelWatch;
 use crate::{Error, walk::Walk};
 
 /// The developer's yes. It names the bytes.
@@ -37,12 +38,20 @@ impl Walk<'_> {
     /// When the journal, the store or the workspace cannot be worked with.
     pub fn apply(&mut self, approval: &Approval, publisher: &dyn Publisher) -> Result<Applied, Error> {
         let refused = |reason: String| Ok(Applied::Refused { reason });
+        let _watch = CancelWatch::new(&self.house.journal, &self.lease, &self.house.cancel);
         // A publication that is not done comes first: files already written count as done. Where it cannot be finished
         // because the text moved on, the change goes the way of any change whose files moved.
         if let Some(open) = self.state.open_publication().cloned() {
+            if open.undoes.is_some() || open.tree != approval.tree {
+                let way = if open.undoes.is_some() {
+                    "`understudy tasks undo` finishes it"
+                } else {
+                    "applying that tree finishes it, undo takes it back"
+                };
+                return refused(format!("the publication of tree {} is not done: {way}", open.tree));
+            }
             let end = self.finish(&open, publisher)?;
-            let is_this = open.undoes.is_none() && open.tree == approval.tree;
-            if matches!(end, PublicationEnd::Partial { .. }) || (is_this && end == PublicationEnd::Applied) {
+            if matches!(end, PublicationEnd::Partial { .. } | PublicationEnd::Applied) {
                 return Ok(Applied::Ended(end));
             }
         }

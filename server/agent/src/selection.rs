@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use task::{Diff, Event, HunkId, Judgement, TreeId};
 use worktree::{Authors, SelectError};
 
+use crate::cancel::CancelWatch;
 use crate::evidence::author;
 use crate::{Error, walk::Walk};
 
@@ -23,6 +24,7 @@ impl Walk<'_> {
     /// # Errors
     /// When a hunk is unknown, cannot stand without another one, or lies outside the permitted paths.
     pub fn select(&mut self, kept: &BTreeSet<HunkId>) -> Result<TreeId, Error> {
+        let _watch = CancelWatch::new(&self.house.journal, &self.lease, &self.house.cancel);
         let diff = self.whole_diff()?;
         let tree = worktree::select(&self.store, &diff, kept).map_err(|error| match error {
             SelectError::Store(error) => Error::Tree(error),

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
 use checks::{Runner, Tools};
 use sandbox::{CancelToken, CargoHome, CargoView, Finished, Jailed, RustHome, Sandbox, Toolchain, rust_toolchain};
@@ -28,6 +29,10 @@ pub struct Place {
     pub shadow: PathBuf,
     /// The warm build folder.
     pub work: PathBuf,
+    /// Ends whatever runs.
+    pub cancel: CancelToken,
+    /// No question to the compiler takes longer: what the task has left.
+    pub remaining: Duration,
 }
 
 /// A slot in use.
@@ -43,7 +48,7 @@ pub(crate) struct Site {
     provisions: BTreeMap<TreeId, TreeId>,
     /// Generated lock files, by the manifests they follow from.
     pub locks: BTreeMap<Digest, Vec<u8>>,
-    compiler: Option<(TreeId, Arc<dyn Compiler>)>,
+    compiler: Option<Loaded>,
     shown: Option<TreeId>,
 }
 
@@ -70,27 +75,41 @@ impl Site {
         self.shown = None;
     }
 
-    /// The compiler with the text of a base; loaded once for each base.
-    pub fn compiler(
-        &mut self,
-        compilers: &dyn crate::Compilers,
-        store: &Store,
-        base: &TreeId,
-        generation: Generation,
-    ) -> Result<Arc<dyn Compiler>, Error> {
-        if let Some((loaded, compiler)) = &self.compiler
-            && loaded == base
-        {
-            return Ok(Arc::clone(compiler));
-        }
+    /// Whether a compiler has this base.
+    fn has_compiler(&self, base: &TreeId) -> bool {
+        self.compiler.as_ref().is_some_and(|loaded| loaded.base == *base)
+    }
+
+    /// Loads a compiler with the text of a base, which the shadow shows.
+    fn load(&mut self, compilers: &dyn crate::Compilers, store: &Store, base: &TreeId) -> Result<(), Error> {
         let compiler: Arc<dyn Compiler> = match &self.place {
             Ok(place) => compilers.open(place),
             Err(reason) => Arc::new(Absent { reason: reason.clone() }),
         };
+        let generation = Generation(1);
         compiler.push(text_of(store, base, generation)?);
-        self.compiler = Some((base.clone(), Arc::clone(&compiler)));
-        Ok(compiler)
+        self.compiler = Some(Loaded { base: base.clone(), compiler, shows: base.clone(), generation });
+        Ok(())
     }
+
+    /// Makes the compiler see a tree, by the texts in which it differs from what it saw last.
+    fn show(&mut self, store: &Store, tree: &TreeId) -> Result<(Arc<dyn Compiler>, Generation), Error> {
+        let loaded = self.compiler.as_mut().ok_or_else(|| Error::Sentence("no compiler is loaded".into()))?;
+        if loaded.shows != *tree {
+            loaded.generation = Generation(loaded.generation.0 + 1);
+            loaded.compiler.push(change_between(store, &loaded.shows, tree, loaded.generation)?);
+            loaded.shows = tree.clone();
+        }
+        Ok((Arc::clone(&loaded.compiler), loaded.generation))
+    }
+}
+
+/// A compiler, and which text it has.
+struct Loaded {
+    base: TreeId,
+    compiler: Arc<dyn Compiler>,
+    shows: TreeId,
+    generation: Generation,
 }
 
 impl Walk<'_> {
@@ -102,12 +121,27 @@ impl Walk<'_> {
         Ok(site)
     }
 
+    /// The compiler of a base, seeing a tree, and the generation to ask about.
+    pub(crate) fn compiler_on(
+        &mut self,
+        base: &TreeId,
+        tree: &TreeId,
+    ) -> Result<(Arc<dyn Compiler>, Generation), Error> {
+        let store = Arc::clone(&self.store);
+        if !self.site_for(base)?.has_compiler(base) {
+            self.locks(base)?;
+            let compilers = Arc::clone(&self.house.compilers);
+            self.site_on(base)?.load(&*compilers, &store, base)?;
+        }
+        self.site_for(base)?.show(&store, tree)
+    }
+
     /// The site, whatever its shadow shows. A slot is leased when the task has none, with the toolchain that this tree
     /// asks for.
     pub(crate) fn site_for(&mut self, tree: &TreeId) -> Result<&mut Site, Error> {
         if self.site.is_none() {
             let slot = Slot::lease(&self.workspace)?;
-            let place = place(self.house, &self.store, tree, &slot, &self.workspace);
+            let place = place(self.house, &self.store, tree, &slot, &self.workspace, self.remaining());
             let common = self.store.kept_provision(self.id())?;
             let number = slot.number();
             let runner =
@@ -135,6 +169,7 @@ pub(crate) fn place(
     tree: &TreeId,
     slot: &Slot,
     workspace: &worktree::Workspace,
+    remaining: Duration,
 ) -> Result<Place, String> {
     let sandbox = house.sandbox.clone()?;
     let read = |name: &str| {
@@ -147,7 +182,8 @@ pub(crate) fn place(
         rust_toolchain(&RustHome::from_env(), workspace.top(), pinned.as_deref()).map_err(|error| error.to_string())?;
     let cargo_home = slot.sources();
     let cargo = CargoHome::from_env().provision(&cargo_home).map_err(|error| error.to_string())?;
-    Ok(Place { sandbox, toolchain, cargo_home, cargo, shadow: slot.shadow(), work: slot.work() })
+    let cancel = house.cancel.clone();
+    Ok(Place { sandbox, toolchain, cargo_home, cargo, shadow: slot.shadow(), work: slot.work(), cancel, remaining })
 }
 
 /// The sandbox with the request's limits on each process.
@@ -167,15 +203,15 @@ impl checks::Jail for Capped {
 
 fn runner(place: &Place, limits: &Limits) -> Runner {
     let jail = Capped { sandbox: place.sandbox.clone(), data_bytes: limits.check_memory_bytes };
-    let level = if is_root() { SandboxLevel::BubblewrapWithoutProcessCap } else { SandboxLevel::Bubblewrap };
-    let tools = Tools::new(&place.toolchain, &place.cargo, level);
+    let tools = Tools::new(&place.toolchain, &place.cargo, level());
     Runner::new(Arc::new(jail), tools)
 }
 
-/// The kernel does not count the processes of root.
-fn is_root() -> bool {
+/// What confines commands here: the kernel does not count the processes of root.
+pub(crate) fn level() -> SandboxLevel {
     use std::os::unix::fs::MetadataExt as _;
-    std::fs::metadata("/proc/self").is_ok_and(|ourselves| ourselves.uid() == 0)
+    let is_root = std::fs::metadata("/proc/self").is_ok_and(|ourselves| ourselves.uid() == 0);
+    if is_root { SandboxLevel::BubblewrapWithoutProcessCap } else { SandboxLevel::Bubblewrap }
 }
 
 /// Every text of a tree.
@@ -193,12 +229,7 @@ fn text_of(store: &Store, tree: &TreeId, generation: Generation) -> Result<Chang
 }
 
 /// The texts in which one tree differs from another.
-pub(crate) fn change_between(
-    store: &Store,
-    from: &TreeId,
-    to: &TreeId,
-    generation: Generation,
-) -> Result<Change, Error> {
+fn change_between(store: &Store, from: &TreeId, to: &TreeId, generation: Generation) -> Result<Change, Error> {
     let mut files = Vec::new();
     for file in worktree::published_files(store, from, to)? {
         files.push((file.path.clone(), store.read(to, &file.path)?));

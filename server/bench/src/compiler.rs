@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use agent::Place;
-use sandbox::{CargoHome, RustHome, Sandbox, rust_toolchain};
+use sandbox::{CancelToken, CargoHome, RustHome, Sandbox, rust_toolchain};
 use semantics::Workspace as Compiler;
 use task::port::{
     Answer, Change, Compiler as _, Gate as _, GateReport, Generation, Refactor as _, Refactored, Refactoring,
@@ -85,7 +85,9 @@ impl Project {
         let cargo_home = slot.sources();
         let cargo = CargoHome::from_env().provision(&cargo_home)?;
         let sandbox = sandbox.clone();
-        let place = Place { sandbox, toolchain, cargo_home, cargo, shadow: slot.shadow(), work: slot.work() };
+        let (cancel, remaining) = (CancelToken::new(), Duration::from_secs(600));
+        let (shadow, work) = (slot.shadow(), slot.work());
+        let place = Place { sandbox, toolchain, cargo_home, cargo, shadow, work, cancel, remaining };
         let compiler = rooms::compiler(&place);
         let mut files = Vec::new();
         for (path, entry) in store.entries(&frozen.base)?.iter() {

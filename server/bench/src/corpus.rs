@@ -6,24 +6,15 @@ use std::path::{Path, PathBuf};
 use crate::{Failure, by_hand};
 
 /// A folder of ours that goes with the value.
-pub struct Home(PathBuf);
+pub struct Home(tempfile::TempDir);
 
 impl Home {
     pub fn new(name: &str) -> Result<Self, Failure> {
-        let path = std::env::temp_dir().join(format!("understudy-bench-{name}-{}", std::process::id()));
-        fs::create_dir_all(&path)?;
-        Ok(Self(path.canonicalize()?))
+        Ok(Self(tempfile::Builder::new().prefix(&format!("understudy-bench-{name}-")).tempdir()?))
     }
 
     pub fn join(&self, name: &str) -> PathBuf {
-        self.0.join(name)
-    }
-}
-
-impl Drop for Home {
-    fn drop(&mut self) {
-        // Left-overs in the temporary folder are no reason to fail.
-        let _ = fs::remove_dir_all(&self.0);
+        self.0.path().join(name)
     }
 }
 

@@ -55,6 +55,7 @@ pub fn compiler(place: &Place) -> Workspace {
             cargo_home: place.cargo_home.clone(),
         },
         cargo: place.cargo.clone(),
+        cancel: place.cancel.clone(),
     };
     Workspace::open(tools, Features::All, WorkerLimits::default())
 }

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use sandbox::{CancelToken, Finished, Jailed, Keep, Limits, Mount, Output};
+use sandbox::{Finished, Jailed, Keep, Limits, Mount, Output};
 
 use crate::load::Tools;
 
@@ -39,6 +39,6 @@ impl ToolCommand {
         jailed.mounts.extend(tools.cargo.mounts.iter().cloned());
         jailed.limits = Limits::within(self.limit);
         jailed.stdout = Output::Captured(Keep::all());
-        tools.sandbox.run(jailed, &CancelToken::new())
+        tools.sandbox.run(jailed, &tools.cancel)
     }
 }

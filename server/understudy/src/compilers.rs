@@ -28,7 +28,8 @@ impl Compilers for Worker {
                 cargo_home: place.cargo_home.clone(),
             },
             cargo: place.cargo.clone(),
+            cancel: place.cancel.clone(),
         };
-        Arc::new(Workspace::open(tools, Features::All, WorkerLimits::default()))
+        Arc::new(Workspace::open(tools, Features::All, WorkerLimits::default().within(place.remaining)))
     }
 }

@@ -7,13 +7,12 @@
 use std::collections::BTreeSet;
 
 use checks::{Diagnostic, Level};
-use task::port::{Answer, Generation, Problem};
+use task::port::{Answer, Problem};
 use task::{Conclusion, Digest, EditSet, Limitation, StepAction, StopReason, TreeId};
 
 use super::Proposal;
 use super::suggestion::{Suggestion, collect, is_wanted, merged, together};
 use crate::proving::Diagnosis;
-use crate::site::change_between;
 use crate::{Error, walk::Walk};
 
 /// Rounds at most: each one costs a build. Real projects need two or three.
@@ -31,8 +30,6 @@ struct Round {
     outside: usize,
     /// Quick fixes that were tried.
     tries: u32,
-    /// The text that the compiler has; it only ever grows.
-    generation: Generation,
 }
 
 impl Walk<'_> {
@@ -52,8 +49,7 @@ impl Walk<'_> {
         }
         let tree = self.state.attempts.last().map_or_else(|| base.clone(), |attempt| attempt.tree.clone());
         let diagnosis = if tree == base { diagnosis } else { self.diagnose(&tree, action)? };
-        let mut round =
-            Round { tree, diagnosis, rejected: BTreeSet::new(), outside: 0, tries: 0, generation: Generation(1) };
+        let mut round = Round { tree, diagnosis, rejected: BTreeSet::new(), outside: 0, tries: 0 };
         for number in 1..=ROUNDS {
             let (reached, rejected) = (round.tree.clone(), round.rejected.len());
             self.suggestions(action, &mut round)?;
@@ -183,9 +179,7 @@ impl Walk<'_> {
                 .find(|it| it.path.is_some() && !hopeless.contains(&identity(it)))
                 .cloned();
             let Some((diagnostic, path)) = open.and_then(|it| it.path.clone().map(|path| (it, path))) else { break };
-            let compiler = self.compiler(&base, Generation(1))?;
-            round.generation = Generation(round.generation.0 + 1);
-            compiler.push(change_between(&self.store, &base, &round.tree, round.generation)?);
+            let (compiler, at) = self.compiler_on(&base, &round.tree)?;
             let problem = Problem {
                 path,
                 start: diagnostic.bytes.start as usize,
@@ -193,7 +187,7 @@ impl Walk<'_> {
                 code: diagnostic.code.clone(),
                 message: diagnostic.message.clone(),
             };
-            let candidates = match compiler.quick_fixes(round.generation, &problem) {
+            let candidates = match compiler.quick_fixes(at, &problem) {
                 Answer::Known { value, .. } => value,
                 Answer::Unknown { .. } => Vec::new(),
             };

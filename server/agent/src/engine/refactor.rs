@@ -1,16 +1,10 @@
 //! The compiler engine, where the compiler works the whole change out by itself: rename, replace, assist.
 
-use std::sync::Arc;
-
-use task::port::{Answer, Compiler, GateReport, Generation, Refactored, Refactoring, Symbol};
+use task::port::{Answer, GateReport, Refactored, Refactoring, Symbol};
 use task::{Conclusion, EditSet, Event, Limitation, Question, StepAction, StopReason, TreeId, TreePath};
 
 use super::Proposal;
-use crate::site::change_between;
 use crate::{Error, walk::Walk};
-
-/// The generation of the base text; the proposal is the next one.
-const BASE: Generation = Generation(1);
 
 impl Walk<'_> {
     pub(super) fn refactor(&mut self, action: &StepAction) -> Result<Proposal, Error> {
@@ -20,8 +14,8 @@ impl Walk<'_> {
             Err(why) => return Ok(Proposal::stuck(why)),
         };
         self.house.audience.doing("asking the compiler");
-        let compiler = self.compiler(&base, BASE)?;
-        let (refactored, missing) = match compiler.refactor(BASE, &refactoring) {
+        let (compiler, at) = self.compiler_on(&base, &base)?;
+        let (refactored, missing) = match compiler.refactor(at, &refactoring) {
             Answer::Known { value, missing } => (value, missing),
             Answer::Unknown { reason } => return Ok(Proposal::End(Conclusion::Infrastructure { reason })),
         };
@@ -42,23 +36,17 @@ impl Walk<'_> {
         if tree == base {
             return Ok(Proposal::nothing_to_do("the change leaves every file as it is"));
         }
-        limitations.extend(self.gate(&*compiler, &base, &tree, Generation(BASE.0 + 1))?);
+        limitations.extend(self.gate(&base, &tree)?);
         Ok(Proposal::Tree { tree, limitations })
     }
 
     /// Pushes the text of a tree and judges it against the base, before any command runs. What the gate finds is a
     /// limitation and not a verdict: cargo stays the judge.
-    fn gate(
-        &mut self,
-        compiler: &dyn Compiler,
-        base: &TreeId,
-        tree: &TreeId,
-        generation: Generation,
-    ) -> Result<Vec<Limitation>, Error> {
-        let change = change_between(&self.store, base, tree, generation)?;
-        let edited: Vec<TreePath> = change.files.iter().map(|(path, _)| path.clone()).collect();
-        compiler.push(change);
-        let (verdict, problems, limitations) = match compiler.gate(generation, &edited) {
+    fn gate(&mut self, base: &TreeId, tree: &TreeId) -> Result<Vec<Limitation>, Error> {
+        let files = worktree::published_files(&self.store, base, tree)?;
+        let edited: Vec<TreePath> = files.into_iter().map(|file| file.path).collect();
+        let (compiler, at) = self.compiler_on(base, tree)?;
+        let (verdict, problems, limitations) = match compiler.gate(at, &edited) {
             GateReport::Clean { .. } => ("clean", Vec::new(), Vec::new()),
             GateReport::Errors { problems, .. } => {
                 let lines =
@@ -85,14 +73,6 @@ impl Walk<'_> {
         let more = if outside.len() > 1 { format!(" and {} more", outside.len() - 1) } else { String::new() };
         let what = format!("the change would have to edit {first}{more}, outside the permitted paths (`--paths`)");
         Ok(Some(Proposal::End(Conclusion::Stopped { reason: StopReason::OutOfScope { what } })))
-    }
-
-    /// The compiler, loaded with the base text.
-    pub(super) fn compiler(&mut self, base: &TreeId, generation: Generation) -> Result<Arc<dyn Compiler>, Error> {
-        let store = Arc::clone(&self.store);
-        self.locks(base)?;
-        let compilers = Arc::clone(&self.house.compilers);
-        self.site_on(base)?.compiler(&*compilers, &store, base, generation)
     }
 }
 

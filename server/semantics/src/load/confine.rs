@@ -3,7 +3,7 @@
 
 use std::path::{Component, Path, PathBuf};
 
-use sandbox::{CargoView, Mount, Sandbox};
+use sandbox::{CancelToken, CargoView, Mount, Sandbox};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -29,6 +29,8 @@ pub struct Tools {
     pub place: Place,
     /// What the sandbox needs to fill `place.cargo_home`.
     pub cargo: CargoView,
+    /// Ends whatever runs.
+    pub cancel: CancelToken,
 }
 
 impl Place {

@@ -20,7 +20,11 @@ impl MacroProcess {
     ///
     /// # Errors
     /// When the sandbox cannot start it.
-    pub fn start(sandbox: &Sandbox, place: &Place) -> Result<Option<(MacroProcess, MacroPipes)>, StartError> {
+    pub fn start(
+        sandbox: &Sandbox,
+        place: &Place,
+        cancel: &CancelToken,
+    ) -> Result<Option<(MacroProcess, MacroPipes)>, StartError> {
         if !place.macro_server().is_file() {
             return Ok(None);
         }
@@ -30,7 +34,7 @@ impl MacroProcess {
         jailed.limits = Limits { wall: None, ..Limits::default() };
         jailed.stdin = Stdin::Piped;
         jailed.stdout = Output::Piped;
-        let mut running = sandbox.start(jailed, &CancelToken::new())?;
+        let mut running = sandbox.start(jailed, cancel)?;
         let pipes = running.take_stdin().zip(running.take_stdout());
         let pipes = pipes.map(|(to, from)| MacroPipes { to: into_file(to), from: into_file(from) });
         Ok(pipes.map(|pipes| (MacroProcess { _running: running }, pipes)))

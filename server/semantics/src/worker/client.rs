@@ -40,6 +40,15 @@ pub struct WorkerLimits {
     pub idle: Duration,
 }
 
+impl WorkerLimits {
+    /// The same, with nothing taking longer than this.
+    #[must_use]
+    pub fn within(self, longest: Duration) -> Self {
+        let (cargo, load, question) = (self.cargo.min(longest), self.load.min(longest), self.question.min(longest));
+        WorkerLimits { cargo, load, question, ..self }
+    }
+}
+
 impl Default for WorkerLimits {
     fn default() -> Self {
         WorkerLimits {
@@ -169,8 +178,7 @@ impl Client {
         {
             return Err(reason.clone());
         }
-        let (sandbox, place) = (&self.tools.sandbox, &self.tools.place);
-        let mut worker = Worker::start(sandbox, place, self.limits.memory_bytes, !state.without_macros)?;
+        let mut worker = Worker::start(&self.tools, self.limits.memory_bytes, !state.without_macros)?;
         let mut searched = 0;
         send_files(&mut worker, &mut searched, state.base.iter().map(|(path, bytes)| (path, Some(bytes))))?;
         let facts = match &state.facts {

@@ -6,11 +6,11 @@ use std::sync::Arc;
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
-use sandbox::{CancelToken, Inherited, Jailed, Keep, Limits, OWN_PROGRAM, Output, Running, Sandbox, Stdin};
+use sandbox::{Inherited, Jailed, Keep, Limits, OWN_PROGRAM, Output, Running, Stdin};
 
 use super::serve::{MACROS_FROM, MACROS_TO, WORKER_ARG};
 use super::wire::{self, Order, Report};
-use crate::load::{MacroProcess, Place};
+use crate::load::{MacroProcess, Tools};
 
 /// A worker and the pipes to it. Dropping it ends both processes.
 #[derive(Debug)]
@@ -27,8 +27,10 @@ impl Worker {
     ///
     /// # Errors
     /// Says what could not be started.
-    pub fn start(sandbox: &Sandbox, place: &Place, memory_bytes: u64, macros: bool) -> Result<Worker, String> {
-        let macros = if macros { MacroProcess::start(sandbox, place).map_err(|error| chain(&error))? } else { None };
+    pub fn start(tools: &Tools, memory_bytes: u64, macros: bool) -> Result<Worker, String> {
+        let Tools { sandbox, place, cancel, .. } = tools;
+        let macros =
+            if macros { MacroProcess::start(sandbox, place, cancel).map_err(|error| chain(&error))? } else { None };
         let mut jailed = Jailed::new(OWN_PROGRAM, "/").arg(WORKER_ARG);
         jailed.mounts = place.readable();
         jailed.limits = Limits { wall: None, data_bytes: memory_bytes, ..Limits::default() };
@@ -43,7 +45,7 @@ impl Worker {
             jailed.inherited =
                 ends.map(|(file, number)| Inherited { fd: Arc::new(OwnedFd::from(file)), number }).into();
         }
-        let mut running = sandbox.start(jailed, &CancelToken::new()).map_err(|error| chain(&error))?;
+        let mut running = sandbox.start(jailed, cancel).map_err(|error| chain(&error))?;
         let (Some(to), Some(from)) = (running.take_stdin(), running.take_stdout()) else {
             return Err("the worker has no pipes".to_owned());
         };

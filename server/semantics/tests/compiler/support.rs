@@ -130,7 +130,7 @@ pub fn prepare(files: &[(String, Vec<u8>)]) -> Prepared {
     }
     std::fs::create_dir(&place.cargo_home).unwrap();
     let cargo = CargoHome::from_env().provision(&place.cargo_home).unwrap();
-    let tools = Tools { sandbox: Sandbox::open().unwrap(), place, cargo };
+    let tools = Tools { sandbox: Sandbox::open().unwrap(), place, cargo, cancel: CancelToken::new() };
     let mut files: BTreeMap<TreePath, Arc<[u8]>> =
         files.iter().map(|(path, bytes)| (path.parse().unwrap(), Arc::from(bytes.as_slice()))).collect();
     if !files.keys().any(|path| path.file_name() == b"Cargo.lock") {
@@ -158,7 +158,7 @@ pub fn project(files: &[(String, Vec<u8>)]) -> Project {
     let prepared = prepare(files);
     let facts = prepared.gather().unwrap();
     let place = &prepared.tools.place;
-    let started = MacroProcess::start(&prepared.tools.sandbox, place).unwrap().unwrap();
+    let started = MacroProcess::start(&prepared.tools.sandbox, place, &prepared.tools.cancel).unwrap().unwrap();
     let server = MacroServer::connect(&place.macro_server(), started.1, &facts.toolchain.version).unwrap();
     let analysis = Analysis::load(facts, &prepared.base(), Some(server)).unwrap();
     Project {

@@ -54,7 +54,9 @@ pub fn apply(house: &House, id: &TaskId, approval: &Approval, json: bool) -> Res
     let mut walk = Walk::take(house, id)?;
     let publisher = publisher(house, &walk.state().request.workspace)?;
     let applied = walk.apply(approval, &publisher)?;
-    finish(&walk, &applied, Some(&approval.tree), json)
+    let code = finish(&walk, &applied, Some(&approval.tree), json)?;
+    walk.give_back()?;
+    Ok(code)
 }
 
 /// Takes the last publication back.
@@ -62,7 +64,9 @@ pub fn undo(house: &House, id: &TaskId, json: bool) -> Result<ExitCode, Failure>
     let mut walk = Walk::take(house, id)?;
     let publisher = publisher(house, &walk.state().request.workspace)?;
     let applied = walk.undo(&publisher)?;
-    finish(&walk, &applied, None, json)
+    let code = finish(&walk, &applied, None, json)?;
+    walk.give_back()?;
+    Ok(code)
 }
 
 fn finish(walk: &Walk<'_>, applied: &Applied, tree: Option<&TreeId>, json: bool) -> Result<ExitCode, Failure> {

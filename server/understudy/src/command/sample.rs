@@ -43,10 +43,10 @@ const FILES: &[(&str, &str)] = sample![
 
 pub fn try_it(keep: bool) -> Result<ExitCode, Failure> {
     let opened = wiring::open(Front::Terminal)?;
-    let folder = std::env::temp_dir().join(format!("understudy-try-{}", std::process::id()));
-    let failed = |error: std::io::Error| {
-        Failure::infrastructure(format!("the sample cannot be written to {}: {error}", folder.display()))
-    };
+    let failed = |error: std::io::Error| Failure::infrastructure(format!("the sample cannot be written: {error}"));
+    // A name that nobody else can have taken, gone with the value whatever happens.
+    let home = tempfile::Builder::new().prefix("understudy-try-").tempdir().map_err(failed)?;
+    let folder = home.path().join("semver");
     write_sample(&folder).map_err(failed)?;
     eprintln!("{}", render::heading("Understudy tries a task on semver, a small crate that it carries in itself:"));
     eprintln!("  understudy run '{TASK}'\n");
@@ -72,9 +72,10 @@ pub fn try_it(keep: bool) -> Result<ExitCode, Failure> {
     let request = request(&opened, super::request::folder(&folder)?, &common, ask)?;
     let code = carry_out(&opened, &common, request)?;
     if keep {
+        // The folder is the user's from now on.
+        let _kept = home.keep();
         println!("\nThe sample is in {}: none of its files was changed.", folder.display());
     } else {
-        std::fs::remove_dir_all(&folder).map_err(failed)?;
         println!("\nNone of the sample's files was changed. `understudy try --keep` leaves it there to play with.");
     }
     Ok(code)
