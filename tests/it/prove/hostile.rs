@@ -26,10 +26,19 @@ macro_rules! forging {
 
 const LIES: &[Change] = &[
     Change {
+        name: "a test that ends the process early although nothing fails",
+        edit: |it| {
+            let body = "    #[test]\n    fn aaa() {\n        std::process::exit(0);\n    }\n\n    #[test]\n    fn adds";
+            it.replace("src/lib.rs", "    #[test]\n    fn adds", body);
+        },
+        verdict: "not verified",
+        because: "cargo test: ",
+    },
+    Change {
         name: "a test that ends the process early",
         edit: forging!("        let _ = std::io::stdout().flush();\n        std::process::exit(0);\n"),
         verdict: "not verified",
-        because: "cargo test: ",
+        because: "new failures: sums lib (process), ",
     },
     Change {
         name: "a test that prints the results of the others and ends the process",
@@ -41,7 +50,7 @@ const LIES: &[Change] = &[
 "
         ),
         verdict: "not verified",
-        because: "cargo test: ",
+        because: "new failures: sums lib (process), ",
     },
     Change {
         name: "a test that prints results of the others and goes on",
@@ -63,13 +72,13 @@ const LIES: &[Change] = &[
 "
         ),
         verdict: "not verified",
-        because: "cargo test: ",
+        because: "new failures: sums lib (process), ",
     },
     Change {
         name: "a test that dies of a signal",
         edit: forging!("        let _ = std::io::stdout().flush();\n        std::process::abort();\n"),
         verdict: "not verified",
-        because: "cargo test: ",
+        because: "new failures: sums lib (process), ",
     },
 ];
 
