@@ -16,7 +16,7 @@ use task::{Mode, TreeId, TreePath};
 
 use crate::beneath::{Beneath, split, stamp_at};
 use crate::stamps::{self, SeenFiles};
-use crate::{BlobId, Entries, Error, Store, Workspace};
+use crate::{BlobId, Entries, Error, Store, Workspace, durable};
 use clock::Clock;
 pub use sync::Projection;
 
@@ -142,6 +142,37 @@ impl Slot {
         let differing = self.verify()?;
         self.sync(store)?;
         Ok(differing)
+    }
+
+    /// Says whose code is about to run with the `proof` folder. Code can leave anything there and among the unpacked
+    /// sources, and cargo believes both without looking. So what a tree that nobody vouches for left serves that tree
+    /// only: both are emptied before the code of another one. Answers whether they were.
+    ///
+    /// # Errors
+    /// When they cannot be emptied, or the note about it not be written.
+    pub fn admit(&mut self, tree: &TreeId, vouched_for: bool) -> Result<bool, Error> {
+        let note = self.folder.join("guest");
+        let guest = match fs::read_to_string(&note) {
+            Ok(guest) => Some(guest),
+            Err(err) if err.kind() == std::io::ErrorKind::NotFound => None,
+            Err(err) => return Err(Error::io("read", note)(err)),
+        };
+        let stale = guest.as_deref().is_some_and(|guest| guest != tree.to_string());
+        if stale {
+            for folder in ["proof", "sources/registry/src", "sources/git/checkouts"].map(|part| self.folder.join(part))
+            {
+                if folder.is_dir() {
+                    self.empty(&folder)?;
+                }
+            }
+        }
+        if vouched_for && stale {
+            fs::remove_file(&note).map_err(Error::io("removed", &note))?;
+        } else if !vouched_for && (stale || guest.is_none()) {
+            // On disk before the code runs, so a crash cannot lose it.
+            durable::write_file(&note, &[tree.to_string().as_bytes()], 0o600).map_err(Error::io("written", &note))?;
+        }
+        Ok(stale)
     }
 
     fn sync(&mut self, store: &Store) -> Result<Projection, Error> {

@@ -91,6 +91,29 @@ fn what_a_check_changes_is_named_and_taken_back() {
 }
 
 #[test]
+fn what_the_code_of_a_tree_left_serves_that_tree_only() {
+    let home = Home::plain();
+    let store = home.store();
+    let mut slot = Slot::lease(&home.workspace()).unwrap();
+    let [base, one, two] = [&b"0"[..], b"1", b"2"].map(|text| tree(&store, &[("a", text)]));
+    let (built, source) = (slot.proof().join("lib.rlib"), slot.sources().join("registry/src/x.rs"));
+    fs::create_dir_all(source.parent().unwrap()).unwrap();
+    fs::write(&built, "of the base").unwrap();
+    assert!(!slot.admit(&base, true).unwrap() && !slot.admit(&one, false).unwrap());
+    assert!(built.exists(), "what the base left is used");
+    fs::write(&source, "planted").unwrap();
+    assert!(!slot.admit(&one, false).unwrap());
+    assert!(built.exists() && source.exists());
+    drop(slot);
+    let mut slot = Slot::lease(&home.workspace()).unwrap();
+    assert!(slot.admit(&two, false).unwrap());
+    assert!(!built.exists() && !source.exists() && source.parent().unwrap().is_dir());
+    fs::write(&built, "planted").unwrap();
+    assert!(slot.admit(&base, true).unwrap());
+    assert!(!built.exists() && !slot.admit(&one, false).unwrap());
+}
+
+#[test]
 fn a_changed_file_is_newer_than_every_build_whatever_the_clock_says() {
     let home = Home::plain();
     let store = home.store();
