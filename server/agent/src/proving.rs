@@ -209,8 +209,12 @@ impl Walk<'_> {
             cancel: self.house.cancel.clone(),
             progress: progress(self.house.audience.clone(), check.id.clone()),
         };
+        let is_base = self.state.base.as_ref() == Some(tree);
         let site = self.site_on(tree)?;
         let runner = site.runner.as_ref().map_err(|reason| Error::Sentence(reason.clone()))?.clone();
+        if proof {
+            site.slot.admit(tree, is_base)?;
+        }
         let (shadow, build) = (site.slot.shadow(), if proof { site.slot.proof() } else { site.slot.work() });
         let files = TreeFiles { store: &store, tree };
         let order =
