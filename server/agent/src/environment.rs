@@ -29,6 +29,10 @@ impl Walk<'_> {
         }
         let site = self.site_for(tree)?;
         let Ok(runner) = site.runner.clone() else { return Ok(Err(unavailable(site.runner.as_ref().err()))) };
+        if !site.fits(&store, tree) {
+            let reason = "the change asks for another Rust toolchain than its base (rust-toolchain); prove it where that one is used";
+            return Ok(Err((Verdict::Unavailable, reason.to_owned())));
+        }
         let provisioned = match site.provision(tree) {
             Some(provision) => worktree::provisioned(&store, provision)?,
             None => Vec::new(),

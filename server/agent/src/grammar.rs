@@ -34,7 +34,7 @@ pub fn parse(text: &str) -> Result<StepAction, GrammarError> {
     let (verb, rest) = word(text);
     let free_form = || GrammarError::FreeForm { text: task::printable(&text.chars().take(72).collect::<String>()) };
     match verb.to_ascii_lowercase().as_str() {
-        "rename" => rename(rest).ok_or_else(|| malformed(0, "say which symbol, then `to`, then its new name")),
+        "rename" => rename(rest),
         "fix" => fix(rest).ok_or_else(free_form)?,
         "replace" => replace(rest),
         "assist" => assist(rest),
@@ -57,12 +57,40 @@ fn bare(text: &str) -> String {
     text.strip_prefix('`').and_then(|text| text.strip_suffix('`')).unwrap_or(text).trim().to_owned()
 }
 
-fn rename(rest: &str) -> Option<StepAction> {
-    // The last ` to ` divides: a symbol path has no spaces, but someone may write "rename the method x to y".
-    let (symbol, new_name) = rest.rsplit_once(" to ")?;
-    let (symbol, new_name) = (bare(symbol), bare(new_name));
-    let one_word = |text: &str| !text.is_empty() && !text.contains(char::is_whitespace);
-    (one_word(&symbol) && one_word(&new_name)).then_some(StepAction::Rename { symbol, new_name })
+/// Words that may stand before a symbol; its path says what it is anyway.
+const KINDS: [&str; 15] = [
+    "the", "module", "mod", "function", "fn", "method", "type", "struct", "enum", "trait", "field", "variant", "const",
+    "static", "macro",
+];
+
+/// Words that Rust keeps for itself in every edition, and in 2018 and later.
+const KEYWORDS: [&str; 50] = [
+    "abstract", "as", "async", "await", "become", "box", "break", "const", "continue", "crate", "do", "dyn", "else",
+    "enum", "extern", "false", "final", "fn", "for", "if", "impl", "in", "let", "loop", "macro", "match", "mod",
+    "move", "mut", "override", "priv", "pub", "ref", "return", "self", "Self", "static", "struct", "super", "trait",
+    "true", "try", "type", "typeof", "unsafe", "unsized", "use", "virtual", "where", "yield",
+];
+
+fn rename(rest: &str) -> Result<StepAction, GrammarError> {
+    let unfinished = || malformed(0, "say which symbol, then `to`, then its new name");
+    let (symbol, new_name) = rest.rsplit_once(" to ").ok_or_else(unfinished)?;
+    let mut words: Vec<&str> = symbol.split_whitespace().collect();
+    while words.len() > 1 && KINDS.contains(&words[0]) {
+        words.remove(0);
+    }
+    let (symbol, new_name) = (bare(&words.join(" ")), bare(new_name));
+    if symbol.is_empty() || symbol.contains(char::is_whitespace) {
+        return Err(unfinished());
+    }
+    let name = new_name.strip_prefix("r#").unwrap_or(&new_name);
+    let starts_well = name.starts_with(|c: char| c.is_alphabetic() || c == '_');
+    if !starts_well || name == "_" || !name.chars().all(|c| c.is_alphanumeric() || c == '_') {
+        return Err(malformed(0, format!("`{}` is not a name that Rust allows", task::printable(&new_name))));
+    }
+    if KEYWORDS.contains(&new_name.as_str()) {
+        return Err(malformed(0, format!("`{new_name}` is a keyword of Rust")));
+    }
+    Ok(StepAction::Rename { symbol, new_name })
 }
 
 fn fix(rest: &str) -> Option<Result<StepAction, GrammarError>> {
@@ -137,6 +165,8 @@ mod tests {
         for (text, canonical) in [
             ("rename VersionReq::matches to accepts", "rename `VersionReq::matches` to `accepts`"),
             ("  Rename `a::b` to `c` ", "rename `a::b` to `c`"),
+            ("rename the module shapes to forms", "rename `shapes` to `forms`"),
+            ("rename x to r#type", "rename `x` to `r#type`"),
             ("fix warnings", "fix warnings"),
             ("fix clippy", "fix clippy"),
             ("fix clippy clippy::needless-return, `redundant_clone`", "fix clippy needless_return redundant_clone"),
@@ -159,6 +189,9 @@ mod tests {
         for broken in [
             "rename a",
             "rename a to",
+            "rename a to 1x",
+            "rename a to fn",
+            "rename a b to c",
             "replace x",
             "replace ==>> y",
             "assist x",

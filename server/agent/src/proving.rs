@@ -6,7 +6,8 @@ use std::time::Instant;
 
 use checks::{Case, Diagnostic, Evidence, Files, Guard, Level, Moment, Order, Ran, Wanted, Watch};
 use task::{
-    Check, CheckId, CheckKind, Conclusion, Digest, Event, Judgement, Receipt, StepAction, TreeId, TreePath, Verdict,
+    Candidate, Check, CheckId, CheckKind, Conclusion, Digest, Engine, Event, Judgement, Receipt, StepAction, TreeId,
+    TreePath, Verdict,
 };
 use worktree::{Slot, Store};
 
@@ -209,11 +210,11 @@ impl Walk<'_> {
             cancel: self.house.cancel.clone(),
             progress: progress(self.house.audience.clone(), check.id.clone()),
         };
-        let is_base = self.state.base.as_ref() == Some(tree);
+        let vouched_for = self.is_vouched_for(tree);
         let site = self.site_on(tree)?;
         let runner = site.runner.as_ref().map_err(|reason| Error::Sentence(reason.clone()))?.clone();
         if proof {
-            site.slot.admit(tree, is_base)?;
+            site.slot.admit(tree, vouched_for)?;
         }
         let (shadow, build) = (site.slot.shadow(), if proof { site.slot.proof() } else { site.slot.work() });
         let files = TreeFiles { store: &store, tree };
@@ -263,6 +264,15 @@ impl Walk<'_> {
             }
         }
         Ok(diagnosis)
+    }
+
+    /// Whether the code of a tree is the developer's own, which they build by hand anyway: the base, their working tree,
+    /// and what our compiler made of the base. What other trees leave in the build folder serves nobody else, and that
+    /// costs a cold build.
+    fn is_vouched_for(&self, tree: &TreeId) -> bool {
+        let own =
+            self.state.request.engine == Engine::Compiler || self.state.request.candidate == Some(Candidate::Worktree);
+        own || self.state.base.as_ref() == Some(tree)
     }
 
     fn is_about_lints(&self) -> bool {

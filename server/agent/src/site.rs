@@ -8,7 +8,7 @@ use std::time::Duration;
 use checks::{Runner, Tools};
 use sandbox::{CancelToken, CargoHome, CargoView, Finished, Jailed, RustHome, Sandbox, Toolchain, rust_toolchain};
 use task::port::{Absent, Change, Compiler, Generation};
-use task::{Digest, Event, Limits, Mode, SandboxLevel, TreeId, TreePath};
+use task::{Digest, Event, Limits, Mode, SandboxLevel, TreeId};
 use worktree::{Slot, Store};
 
 use crate::house::House;
@@ -42,6 +42,8 @@ pub(crate) struct Site {
     pub place: Result<Place, String>,
     /// Runs checks, or why nothing can.
     pub runner: Result<Arc<Runner>, String>,
+    /// The toolchain file that the place was made for.
+    pinned: Option<Arc<[u8]>>,
     /// What every tree of the task gets beside it.
     common: Option<TreeId>,
     /// What some trees get instead: the common files and a generated lock.
@@ -73,6 +75,11 @@ impl Site {
     pub fn provide(&mut self, tree: &TreeId, provision: TreeId) {
         self.provisions.insert(tree.clone(), provision);
         self.shown = None;
+    }
+
+    /// Whether the place has the toolchain that a tree asks for.
+    pub fn fits(&self, store: &Store, tree: &TreeId) -> bool {
+        self.pinned == pinned(store, tree)
     }
 
     /// Whether a compiler has this base.
@@ -150,6 +157,7 @@ impl Walk<'_> {
                 slot,
                 place,
                 runner,
+                pinned: pinned(&self.store, tree),
                 common,
                 provisions: BTreeMap::new(),
                 locks: BTreeMap::new(),
@@ -162,6 +170,12 @@ impl Walk<'_> {
     }
 }
 
+/// The toolchain file of a tree. rustup looks for the old name first.
+fn pinned(store: &Store, tree: &TreeId) -> Option<Arc<[u8]>> {
+    let read = |name: &str| store.read(tree, &name.parse().ok()?).ok().flatten();
+    read("rust-toolchain").or_else(|| read("rust-toolchain.toml"))
+}
+
 /// What runs in a slot, for the toolchain that the tree asks for.
 pub(crate) fn place(
     house: &House,
@@ -172,12 +186,7 @@ pub(crate) fn place(
     remaining: Duration,
 ) -> Result<Place, String> {
     let sandbox = house.sandbox.clone()?;
-    let read = |name: &str| {
-        let path: TreePath = name.parse().ok()?;
-        store.read(tree, &path).ok().flatten()
-    };
-    // rustup looks for the old name first.
-    let pinned = read("rust-toolchain").or_else(|| read("rust-toolchain.toml"));
+    let pinned = pinned(store, tree);
     let toolchain =
         rust_toolchain(&RustHome::from_env(), workspace.top(), pinned.as_deref()).map_err(|error| error.to_string())?;
     let cargo_home = slot.sources();

@@ -12,6 +12,9 @@ use task::{
 
 use crate::compare::{Renames, compare};
 
+/// The limitation of a changed file that no passing check read.
+pub const UNREAD: &str = "no passing check read this changed file";
+
 /// What a judgement rests on.
 #[derive(Debug, Clone, Copy)]
 pub struct Evidence<'a> {
@@ -78,8 +81,7 @@ pub fn judge(evidence: &Evidence<'_>) -> Judgement {
             many => format!("no passing check read any of the {} changed files", many.len()),
         });
     }
-    let unread =
-        unread.into_iter().map(|path| Limitation::at((*path).clone(), None, "no passing check read this changed file"));
+    let unread = unread.into_iter().map(|path| Limitation::at((*path).clone(), None, UNREAD));
     limitations.extend(unread);
     if reasons.is_empty() {
         limitations.extend(tests_at_base(evidence.cases));

@@ -64,7 +64,7 @@ pub use diagnostic::{Diagnostic, Level, Suggestion};
 pub use environment::{Environment, EnvironmentError};
 pub use files::{FileMap, Files};
 pub use find::{CargoWorkspace, Found, Package, Wanted, find};
-pub use judge::{Case, Evidence, judge};
+pub use judge::{Case, Evidence, UNREAD, judge};
 pub use needed::{Needed, check, lock_inputs};
 pub use order::{OWN_HARNESS, Order, PROCESS, Ran};
 pub use run::Runner;

@@ -18,6 +18,8 @@ pub(crate) fn command(program: impl AsRef<OsStr>) -> Command {
 /// Starts a command with standard streams 0 to 2 and the descriptors `kept`, under the numbers that they have, and no
 /// others. Returns its process id, which stays valid until it is waited for.
 pub(crate) fn spawn(mut command: Command, kept: Vec<RawFd>) -> io::Result<i32> {
+    // Ctrl-C at the terminal is for us: we end the jail in order, and what it was doing is then known.
+    command.process_group(0);
     // SAFETY: only system calls between fork and exec; the vector is read, not changed.
     unsafe {
         command.pre_exec(move || {

@@ -88,7 +88,10 @@ fn a_path_is_refused_in_every_disguise() {
         assert!(matches!(name(&fixture, "/", Some(pinned)), Err(ToolchainError::PathRefused)), "{pinned}");
     }
     // Even where the user's own choice would win.
-    assert!(matches!(name(&fixture, "/house", Some("[toolchain]\npath = \"/evil\"")), Err(ToolchainError::PathRefused)));
+    assert!(matches!(
+        name(&fixture, "/house", Some("[toolchain]\npath = \"/evil\"")),
+        Err(ToolchainError::PathRefused)
+    ));
 }
 
 #[test]

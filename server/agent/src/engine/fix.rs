@@ -92,7 +92,12 @@ impl Walk<'_> {
             return Ok(Proposal::End(conclusion));
         }
         if round.tree == base {
-            let what = format!("{}; none of them can be mended without a decision", remain(action, left));
+            let mut what = format!("{}; none of them can be mended without a decision", remain(action, left));
+            for diagnostic in wanted(&round.diagnosis, action).take(5) {
+                let at =
+                    diagnostic.path.as_ref().map(|path| format!("{path}:{}: ", diagnostic.line)).unwrap_or_default();
+                what.push_str(&format!("\n    {at}{}", diagnostic.message));
+            }
             return Ok(Proposal::End(Conclusion::Stopped { reason: StopReason::NonProgress { what } }));
         }
         Ok(Proposal::Tree { tree: round.tree, limitations })

@@ -17,6 +17,7 @@ impl Walk<'_> {
         let (compiler, at) = self.compiler_on(&base, &base)?;
         let (refactored, missing) = match compiler.refactor(at, &refactoring) {
             Answer::Known { value, missing } => (value, missing),
+            Answer::Unknown { .. } if self.house.cancel.is_cancelled() => return Err(Error::Cancelled),
             Answer::Unknown { reason } => return Ok(Proposal::End(Conclusion::Infrastructure { reason })),
         };
         let (edits, mut limitations) = match refactored {

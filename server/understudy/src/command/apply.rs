@@ -71,7 +71,10 @@ pub fn undo(house: &House, id: &TaskId, json: bool) -> Result<ExitCode, Failure>
 
 fn finish(walk: &Walk<'_>, applied: &Applied, tree: Option<&TreeId>, json: bool) -> Result<ExitCode, Failure> {
     let (code, sentence) = match applied {
-        Applied::Ended(PublicationEnd::Applied) => (ExitCode::Done, "written, and read back byte for byte".to_owned()),
+        Applied::Ended(PublicationEnd::Applied) => {
+            let what = if tree.is_some() { "written" } else { "taken back" };
+            (ExitCode::Done, format!("{what}, and read back byte for byte"))
+        }
         Applied::AlreadyThere => {
             (ExitCode::Done, "the files already are what this tree says; nothing was written".to_owned())
         }
@@ -82,8 +85,10 @@ fn finish(walk: &Walk<'_>, applied: &Applied, tree: Option<&TreeId>, json: bool)
         }
         Applied::Ended(PublicationEnd::Diverged { paths }) => {
             let names: Vec<String> = paths.iter().take(5).map(ToString::to_string).collect();
-            let text =
-                format!("nothing was written: the text changed where the diff changes it, in {}", names.join(", "));
+            let text = format!(
+                "nothing was written: the text changed where, or right beside where, the diff changes it, in {}",
+                names.join(", ")
+            );
             (ExitCode::FilesMoved, text)
         }
         Applied::Ended(PublicationEnd::Refused { reason }) => {

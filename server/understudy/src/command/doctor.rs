@@ -16,6 +16,8 @@ use crate::wiring::{self, Front};
 struct Finding {
     what: String,
     works: bool,
+    /// Works as far as it goes.
+    note: bool,
     /// What was seen.
     detail: String,
     /// How to mend it.
@@ -28,21 +30,24 @@ pub fn doctor(repo: &Path, json: bool) -> Result<ExitCode, Failure> {
     let mut findings = vec![Finding {
         what: "state folder".into(),
         works: true,
+        note: false,
         detail: opened.house.state.display().to_string(),
         remedy: None,
     }];
     for probe in sandbox::probe() {
         let works = probe.holds();
+        let note = matches!(probe.verdict, sandbox::Verdict::Note(_));
         let detail = match probe.verdict {
             sandbox::Verdict::Holds => String::new(),
             sandbox::Verdict::Note(text) | sandbox::Verdict::Broken(text) => text,
         };
-        findings.push(Finding { what: probe.what.to_owned(), works, detail, remedy: probe.remedy });
+        findings.push(Finding { what: probe.what.to_owned(), works, note, detail, remedy: probe.remedy });
     }
     for examined in agent::examine(&opened.house, Path::new(&repo)) {
         findings.push(Finding {
             what: examined.what,
             works: examined.works,
+            note: examined.note,
             detail: examined.detail,
             remedy: examined.remedy,
         });
@@ -52,7 +57,13 @@ pub fn doctor(repo: &Path, json: bool) -> Result<ExitCode, Failure> {
         println!("{}", serde_json::to_string(&findings).map_err(|error| Failure::infrastructure(error.to_string()))?);
     } else {
         for finding in &findings {
-            let mark = if finding.works { render::good("✓") } else { render::poor("✗") };
+            let mark = if finding.note {
+                render::doubtful("~")
+            } else if finding.works {
+                render::good("✓")
+            } else {
+                render::poor("✗")
+            };
             println!("{mark} {:42} {}", finding.what, task::printable(&finding.detail));
             if let Some(remedy) = &finding.remedy {
                 println!("  {:42} {}", "", render::dim(task::printable(remedy)));

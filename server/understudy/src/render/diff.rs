@@ -54,14 +54,17 @@ pub fn render(diff: &str, hunks: &[HunkRecord]) -> String {
         let kind = format!("{:?}", hunk.kind).to_lowercase();
         let _ = writeln!(out, "{} {}", dim(format!("hunk {}", hunk.id)), dim(format!("{kind} {}", hunk.path)));
     }
-    for hunk in hunks.iter().filter(|hunk| hunk.needs_consent) {
-        for risk in hunk.risks.iter().filter(|risk| risk.needs_consent()) {
-            let _ = writeln!(
-                out,
-                "{}",
-                doubtful(format!("{} {}: hunk {} needs its own consent", hunk.path, risk.sentence(), hunk.id))
-            );
+    let mut last = String::new();
+    for hunk in hunks.iter().filter(|hunk| !hunk.risks.is_empty()) {
+        let path = hunk.path.to_string();
+        if path == last {
+            continue;
         }
+        for risk in &hunk.risks {
+            let consent = if risk.needs_consent() { ": needs its own consent to be written" } else { "" };
+            let _ = writeln!(out, "{}", doubtful(format!("{path} {}{consent}", risk.sentence())));
+        }
+        last = path;
     }
     out
 }

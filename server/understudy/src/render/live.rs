@@ -26,7 +26,7 @@ impl Live {
             return Audience::none();
         }
         let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr());
-        if let Ok(style) = ProgressStyle::with_template("{spinner} {wide_msg}") {
+        if let Ok(style) = ProgressStyle::with_template("{spinner} {wide_msg} {elapsed}") {
             bar.set_style(style);
         }
         bar.enable_steady_tick(Duration::from_millis(120));
@@ -48,7 +48,8 @@ impl Live {
             Progress::CheckAdvanced { check, text, done, total } => {
                 let side = self.side.lock().map_or("", |side| *side);
                 let counted = if total > 0 { format!(" ({done} of {total})") } else { String::new() };
-                self.now(format!("{side}: {check}: {}{counted}", task::printable(&text)));
+                let whose = if side.is_empty() { String::new() } else { format!("{side}: ") };
+                self.now(format!("{whose}{check}: {}{counted}", task::printable(&text)));
             }
             Progress::CheckEnded { check, side, verdict, cached, duration_ms, .. } => {
                 let mark = match verdict {

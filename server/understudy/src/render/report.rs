@@ -40,7 +40,20 @@ fn print_verdict(report: &Report) {
         _ => poor(bold(&report.verdict)),
     };
     match (report.verdict.as_str(), &report.tree) {
-        ("verified", Some(tree)) => println!("{verdict}  every required check passed on exactly this tree, {tree}"),
+        ("verified", Some(tree)) => {
+            let known = report.checks.iter().any(|check| check.verdict == Verdict::KnownFailure);
+            let how = if known { "passed, or failed exactly as at base," } else { "passed" };
+            println!("{verdict}  every required check {how} on exactly this tree, {tree}");
+            let unread: Vec<String> = report
+                .limitations
+                .iter()
+                .filter(|it| it.text == checks::UNREAD)
+                .filter_map(|it| Some(it.path.as_ref()?.to_string()))
+                .collect();
+            if !unread.is_empty() {
+                println!("  {}", doubtful(format!("but no check read what was changed in {}", unread.join(", "))));
+            }
+        }
         _ => println!("{verdict}"),
     }
     for reason in &report.reasons {
@@ -96,8 +109,8 @@ fn print_check(check: &Comparison) {
             facts.push(format!("{n} {what}"));
         }
     };
-    count(check.new_failures.len(), "new failures");
-    count(check.known_failures.len(), "known failures");
+    count(check.new_failures.len(), "failing here and not at base");
+    count(check.known_failures.len(), "failing as at base");
     count(check.fixed.len(), "fixed");
     count(check.vanished.len(), "vanished");
     count(check.not_judged.len(), "not judged");
