@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::policy::{Output, Stdin};
+use crate::streams::{Output, Stdin};
 
 fn layout() -> Layout {
     Layout {

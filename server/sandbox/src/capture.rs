@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use crate::limits::Keep;
 use crate::outcome::Captured;
-use crate::policy::{OnLine, Stream};
+use crate::streams::{OnLine, Stream};
 
 /// A line without an end is handed over in pieces of this size.
 const LONGEST_LINE: usize = 64 * 1024;

@@ -21,9 +21,10 @@ use crate::descriptors::{mount_source, sealed, set_nonblocking};
 use crate::host::Layout;
 use crate::orders::{ExpectedMount, Orders};
 use crate::outcome::{Captured, Finished, Outcome};
-use crate::policy::{Jailed, Mount, Output, Stdin, Stream};
+use crate::policy::{Jailed, Mount};
 use crate::process::{command, spawn};
 use crate::running::{Pipes, Running};
+use crate::streams::{Output, Stdin, Stream};
 use crate::watch::{Source, Watch};
 
 /// A machine on which jails can be built. Cheap to clone; usable from any thread.
