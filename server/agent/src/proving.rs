@@ -50,13 +50,18 @@ impl Files for TreeFiles<'_> {
 struct Shadow<'a> {
     slot: &'a mut Slot,
     store: &'a Store,
+    /// Written while the check ran, with the same bytes in the end.
+    rewritten: Vec<TreePath>,
 }
 
 impl Guard for Shadow<'_> {
     fn verify(&mut self, moment: Moment) -> Result<(), String> {
         let changed = match moment {
             Moment::Before => self.slot.restore(self.store).map(|_| Vec::new()),
-            Moment::After => self.slot.verify(),
+            Moment::After => self.slot.inspect().map(|inspection| {
+                self.rewritten = inspection.rewritten;
+                inspection.differing
+            }),
         };
         match changed.map_err(|error| Error::from(error).chain())?.as_slice() {
             [] => Ok(()),
@@ -220,7 +225,10 @@ impl Walk<'_> {
         let files = TreeFiles { store: &store, tree };
         let order =
             Order { check, tree, files: &files, shadow: &shadow, build: &build, proof, environment, base, remaining };
-        Ok(runner.run(&order, &watch, &mut Shadow { slot: &mut site.slot, store: &store }))
+        let mut guard = Shadow { slot: &mut site.slot, store: &store, rewritten: Vec::new() };
+        let mut ran = runner.run(&order, &watch, &mut guard);
+        void_if_rewritten(&mut ran, guard.rewritten, base);
+        Ok(ran)
     }
 
     /// What compiler or linter say about a tree, from the warm build folder and without a receipt.
@@ -278,6 +286,21 @@ impl Walk<'_> {
     fn is_about_lints(&self) -> bool {
         let steps = self.state.plan.iter().flat_map(|plan| &plan.steps);
         steps.into_iter().any(|step| matches!(step.action, StepAction::FixClippy { .. }))
+    }
+}
+
+/// A source that is changed for a moment and put back was perhaps judged with other bytes: no receipt, unless the base
+/// does the same (generators write what is there already).
+fn void_if_rewritten(ran: &mut Ran, rewritten: Vec<TreePath>, base: Option<&Receipt>) {
+    let Some(receipt) = &mut ran.receipt else { return };
+    let fresh =
+        |path: &&TreePath| receipt.read.contains(path) && base.is_some_and(|base| !base.rewritten.contains(path));
+    let reason = rewritten.iter().find(fresh).map(|path| {
+        format!("{path} was written while the check ran and put back: what was judged may not have been this tree")
+    });
+    receipt.rewritten = rewritten;
+    if reason.is_some() {
+        (ran.receipt, ran.verdict, ran.reason) = (None, Verdict::Infrastructure, reason);
     }
 }
 

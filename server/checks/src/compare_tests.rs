@@ -42,6 +42,7 @@ pub(crate) fn receipt(kind: CheckKind, items: Vec<Item>) -> Receipt {
         exit_code: Some(0),
         output: Vec::new(),
         started: UnixMillis(0),
+        rewritten: Vec::new(),
         duration_ms: 0,
     }
 }

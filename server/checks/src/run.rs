@@ -81,6 +81,7 @@ impl Runner {
             exit_code: findings.exit_code,
             output: output.iter().map(|(digest, _)| digest.clone()).collect(),
             started,
+            rewritten: Vec::new(),
             duration_ms: millis(clock.elapsed().as_millis()),
         };
         let kept = !matches!(verdict, Verdict::Infrastructure | Verdict::NotRun);

@@ -20,6 +20,10 @@ pub struct Receipt {
     pub items: Vec<Item>,
     /// Files of the tree that the compiler says it read.
     pub read: Vec<TreePath>,
+    /// Files of the tree that something wrote while the check ran, with the same bytes in the end: in between, other bytes
+    /// may have been judged.
+    #[serde(default)]
+    pub rewritten: Vec<TreePath>,
     /// Exit status and complete output, kept as artifacts.
     pub exit_code: Option<i32>,
     pub output: Vec<Digest>,

@@ -30,7 +30,7 @@ pub use patch::{PatchError, apply_patch};
 pub use publish::FilePublisher;
 pub use rebase::{Rebased, rebase};
 pub use select::{SelectError, select};
-pub use slot::{Projection, Slot};
+pub use slot::{Inspection, Projection, Slot};
 pub use snapshot::{
     FreezeOptions, Frozen, Provisioned, Revision, freeze, freeze_revision, merge_base_with_head, provisioned,
 };

@@ -20,6 +20,15 @@ use crate::{BlobId, Entries, Error, Store, Workspace, durable};
 use clock::Clock;
 pub use sync::Projection;
 
+/// What became of the files of a projection.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Inspection {
+    /// Not any more what was projected: content, kind or mode, missing ones included.
+    pub differing: Vec<TreePath>,
+    /// Written since, with the projected content in the end.
+    pub rewritten: Vec<TreePath>,
+}
+
 /// A leased slot. Dropping it, or the end of the process, frees it.
 #[derive(Debug)]
 pub struct Slot {
@@ -113,8 +122,16 @@ impl Slot {
     /// # Errors
     /// When the shadow cannot be read.
     pub fn verify(&self) -> Result<Vec<TreePath>, Error> {
+        Ok(self.inspect()?.differing)
+    }
+
+    /// The same, and which files were written although they show what was projected.
+    ///
+    /// # Errors
+    /// When the shadow cannot be read.
+    pub fn inspect(&self) -> Result<Inspection, Error> {
         let beneath = Beneath::open(&self.shadow()).map_err(Error::io("opened", self.shadow()))?;
-        let mut differing = Vec::new();
+        let mut inspection = Inspection::default();
         let mut open: Option<(&[u8], std::io::Result<std::os::fd::OwnedFd>)> = None;
         for (path, entry) in self.wanted.iter().filter(|(_, entry)| entry.mode != Mode::Gitlink) {
             let (folder, name) = split(path.as_bytes());
@@ -126,11 +143,12 @@ impl Slot {
                 _ => None,
             };
             let untouched = stamp.is_some_and(|stamp| self.shown.get(path).is_some_and(|shown| shown.stamp == stamp));
-            if !untouched && sync::content(&beneath, path) != Some((entry.mode, entry.blob)) {
-                differing.push(path.clone());
+            if !untouched {
+                let same = sync::content(&beneath, path) == Some((entry.mode, entry.blob));
+                if same { &mut inspection.rewritten } else { &mut inspection.differing }.push(path.clone());
             }
         }
-        Ok(differing)
+        Ok(inspection)
     }
 
     /// Rewrites what anything touched since the projection and removes what does not belong; answers what

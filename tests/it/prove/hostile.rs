@@ -151,6 +151,14 @@ const REWRITES: &[(&str, Edit, &str)] = &[
         },
         "src/lib.rs was changed while the check ran",
     ),
+    (
+        "a test that rewrites a source and puts it back",
+        |it| {
+            let body = "let path = concat!(env!(\"CARGO_MANIFEST_DIR\"), \"/src/lib.rs\");\n    let text = std::fs::read_to_string(path).unwrap();\n    std::fs::write(path, \"other\").unwrap();\n    std::fs::write(path, text).unwrap();\n";
+            it.write("tests/writes.rs", format!("#[test]\nfn writes() {{\n    {body}}}\n"));
+        },
+        "src/lib.rs was written while the check ran and put back",
+    ),
 ];
 
 #[test]

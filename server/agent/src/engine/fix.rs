@@ -196,24 +196,32 @@ impl Walk<'_> {
                 Answer::Known { value, .. } => value,
                 Answer::Unknown { .. } => Vec::new(),
             };
-            let mut mended = false;
+            // Several fixes may lessen the errors, `use std::..` for one name in a crate without std among them: the one
+            // that leaves fewest is taken.
+            let mut best: Option<(TreeId, Diagnosis)> = None;
             for edits in candidates {
                 if !self.state.request.scope.outside(edits.paths())?.is_empty() {
                     round.outside += 1;
                     continue;
                 }
                 round.tries += 1;
-                let errors = round.diagnosis.errors();
+                let fewest = best.as_ref().map_or(round.diagnosis.errors(), |(_, diagnosis)| diagnosis.errors());
                 if let Some((tree, diagnosis)) = self.try_edits(action, round, &edits)?
-                    && diagnosis.errors() < errors
+                    && diagnosis.errors() < fewest
                 {
-                    (round.tree, round.diagnosis) = (tree, diagnosis);
-                    mended = true;
-                    break;
+                    let done = diagnosis.errors() == 0;
+                    best = Some((tree, diagnosis));
+                    if done {
+                        break;
+                    }
                 }
                 if round.tries >= TRIES || self.cut_short().is_some() {
                     break;
                 }
+            }
+            let mended = best.is_some();
+            if let Some((tree, diagnosis)) = best {
+                (round.tree, round.diagnosis) = (tree, diagnosis);
             }
             if !mended {
                 hopeless.insert(identity(&diagnostic));

@@ -32,6 +32,7 @@ fn receipt(id: &str, output: &[&Digest]) -> Receipt {
         exit_code: Some(0),
         output: output.iter().map(|digest| (*digest).clone()).collect(),
         started: UnixMillis(1),
+        rewritten: Vec::new(),
         duration_ms: 2,
     }
 }

@@ -81,6 +81,7 @@ fn what_a_check_changes_is_named_and_taken_back() {
     fs::set_permissions(shadow.join("f"), PermissionsExt::from_mode(0o500)).unwrap();
     let touched = [path("a"), path("b"), path("c/d"), path("e")];
     assert_eq!(slot.verify().unwrap(), touched);
+    assert_eq!(slot.inspect().unwrap().rewritten, [path("h")]);
     assert_eq!(slot.restore(&store).unwrap(), touched);
     assert_eq!(slot.verify().unwrap(), []);
     for (name, text) in files {
