@@ -1,9 +1,10 @@
 //! The second task's checks against the same commands by hand in a warm build folder.
 
 use std::path::Path;
+use std::sync::Arc;
 use std::time::Duration;
 
-use agent::{House, Report, Walk};
+use agent::{Compilers, House, Report, Walk};
 use task::{Candidate, Engine};
 
 use crate::corpus::{self, Home};
@@ -21,12 +22,12 @@ const COMMANDS: [&[&str]; 4] = [
     &["test", "-q", "--offline", "--workspace", "--no-fail-fast", "--all-features"],
 ];
 
-pub fn measure() -> Result<Table, Failure> {
+pub fn measure(compilers: &Arc<dyn Compilers>) -> Result<Table, Failure> {
     let home = Home::new("checks")?;
     let top = home.join("ripgrep");
     std::fs::create_dir_all(&top)?;
     corpus::ripgrep(&top)?;
-    let house = rooms::house(&home.join("state"))?;
+    let house = rooms::house(&home.join("state"), compilers)?;
     prove(&house, &top, 1)?;
     let second = prove(&house, &top, 2)?;
     let ours: u64 =

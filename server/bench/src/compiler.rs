@@ -4,18 +4,15 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use agent::Place;
+use agent::{Compilers, Place};
 use sandbox::{CancelToken, CargoHome, RustHome, Sandbox, rust_toolchain};
-use semantics::Workspace as Compiler;
-use task::port::{
-    Answer, Change, Compiler as _, Gate as _, GateReport, Generation, Refactor as _, Refactored, Refactoring,
-};
+use task::port::{Answer, Change, Compiler, GateReport, Generation, Refactored, Refactoring};
 use task::{Edit, EditSet, FileEdit, TreeId, TreePath};
 use worktree::{FreezeOptions, Slot, Store, Workspace};
 
 use crate::corpus::{self, Home};
 use crate::table::{Table, median};
-use crate::{Failure, by_hand, rooms};
+use crate::{Failure, by_hand};
 
 const ROUNDS: usize = 3;
 /// A method of a widely used type of ripgrep's core.
@@ -24,7 +21,7 @@ const SYMBOL: &str = "HiArgs::matcher";
 const FILE: &str = "grep-searcher/src/line_buffer.rs";
 const BODY: &str = "self.pos >= self.last_lineterm";
 
-pub fn measure() -> Result<Table, Failure> {
+pub fn measure(compilers: &Arc<dyn Compilers>) -> Result<Table, Failure> {
     let home = Home::new("compiler")?;
     let top = home.join("ripgrep");
     std::fs::create_dir_all(&top)?;
@@ -34,7 +31,7 @@ pub fn measure() -> Result<Table, Failure> {
 
     // Cold: no slot, no build folder, no compiler.
     let start = Instant::now();
-    let mut project = Project::open(&top, &home.join("state"), &sandbox)?;
+    let mut project = Project::open(&top, &home.join("state"), &sandbox, compilers)?;
     project.rename("matcher_of_arguments")?;
     table.time("rename to gated diff, cold (snapshot, build scripts, load)", start.elapsed(), "under 10 s");
 
@@ -68,14 +65,14 @@ pub fn measure() -> Result<Table, Failure> {
 struct Project {
     store: Store,
     base: TreeId,
-    compiler: Compiler,
+    compiler: Arc<dyn Compiler>,
     generation: u64,
     /// Keeps the shadow ours.
     _slot: Slot,
 }
 
 impl Project {
-    fn open(top: &Path, state: &Path, sandbox: &Sandbox) -> Result<Self, Failure> {
+    fn open(top: &Path, state: &Path, sandbox: &Sandbox, compilers: &Arc<dyn Compilers>) -> Result<Self, Failure> {
         let workspace = Workspace::open(top, state)?;
         let store = Store::open(&workspace)?;
         let frozen = worktree::freeze(&workspace, &store, &[], &FreezeOptions::default())?;
@@ -88,7 +85,7 @@ impl Project {
         let (cancel, remaining) = (CancelToken::new(), Duration::from_secs(600));
         let (shadow, work) = (slot.shadow(), slot.work());
         let place = Place { sandbox, toolchain, cargo_home, cargo, shadow, work, cancel, remaining };
-        let compiler = rooms::compiler(&place);
+        let compiler = compilers.open(&place);
         let mut files = Vec::new();
         for (path, entry) in store.entries(&frozen.base)?.iter() {
             files.push((path.clone(), Some(store.blob(entry.blob)?)));

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use agent::{Applied, Approval, House, Walk};
+use agent::{Applied, Approval, Compilers, House, Walk};
 use task::{Candidate, Engine, PublicationEnd};
 use worktree::{FilePublisher, Store, Workspace};
 
@@ -67,9 +67,9 @@ struct Line {
 /// All of them, one line each.
 pub struct Lines(Vec<Line>);
 
-pub fn measure() -> Result<Lines, Failure> {
+pub fn measure(compilers: &Arc<dyn Compilers>) -> Result<Lines, Failure> {
     let home = Home::new("real")?;
-    let house = rooms::house(&home.join("state"))?;
+    let house = rooms::house(&home.join("state"), compilers)?;
     let mut lines = Vec::new();
     for (number, case) in CASES.iter().enumerate() {
         let top = home.join(&format!("{number}"));

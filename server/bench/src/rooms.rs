@@ -3,22 +3,20 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use agent::{Audience, Compilers, House, Place};
+use agent::{Audience, Compilers, House};
 use journal::Journal;
 use sandbox::{CancelToken, Sandbox};
-use semantics::{WorkerLimits, Workspace};
-use task::port::Compiler;
-use task::{Candidate, Engine, Features, Limits, Request, Scope, Source, Tool, UnixMillis};
+use task::{Candidate, Engine, Limits, Request, Scope, Source, Tool, UnixMillis};
 
 use crate::Failure;
 
-pub fn house(state: &Path) -> Result<House, Failure> {
+pub fn house(state: &Path, compilers: &Arc<dyn Compilers>) -> Result<House, Failure> {
     let journal = Journal::open(state)?;
     Ok(House {
         journal: Arc::new(journal),
         state: state.canonicalize()?,
         sandbox: Sandbox::open().map_err(|error| error.to_string()),
-        compilers: Arc::new(Workers),
+        compilers: Arc::clone(compilers),
         audience: Audience::none(),
         cancel: CancelToken::new(),
     })
@@ -42,28 +40,4 @@ pub fn request(top: &Path, text: &str, engine: Engine, candidate: Option<Candida
         limits: Limits::default(),
         created: UnixMillis(0),
     })
-}
-
-/// The compiler of a place, as a worker in the jail.
-pub fn compiler(place: &Place) -> Workspace {
-    let tools = semantics::Tools {
-        sandbox: place.sandbox.clone(),
-        place: semantics::Place {
-            tree: place.shadow.clone(),
-            target: place.work.clone(),
-            toolchain: place.toolchain.root.clone(),
-            cargo_home: place.cargo_home.clone(),
-        },
-        cargo: place.cargo.clone(),
-        cancel: place.cancel.clone(),
-    };
-    Workspace::open(tools, Features::All, WorkerLimits::default())
-}
-
-struct Workers;
-
-impl Compilers for Workers {
-    fn open(&self, place: &Place) -> Arc<dyn Compiler> {
-        Arc::new(compiler(place))
-    }
 }

@@ -12,6 +12,7 @@ mod tasks;
 use task::ExitCode;
 
 use crate::args::{Cli, Command};
+use crate::compilers::compilers;
 use crate::failure::Failure;
 
 /// Does what the command line asks; the number is the exit status.
@@ -24,7 +25,7 @@ pub fn dispatch(cli: Cli) -> Result<i32, Failure> {
         Command::Doctor { repo, json } => doctor::doctor(&repo.repo, json).map(done),
         Command::Tasks(verb) => tasks::tasks(verb).map(done),
         Command::Sandbox { repo, timeout, command } => sandbox::sandbox(&repo.repo, timeout, command),
-        Command::Bench { name } => bench::run(name.as_deref()).map_err(Failure::usage),
+        Command::Bench { name } => bench::run(name.as_deref(), &compilers()).map_err(Failure::usage),
         Command::Schema => {
             let schema = schemars::schema_for!(agent::Report);
             anstream::println!("{}", serde_json::to_string_pretty(&schema).unwrap_or_default());

@@ -8,7 +8,7 @@ use journal::Journal;
 use sandbox::{CancelToken, Sandbox};
 use worktree::{Workspace, WorkspaceError};
 
-use crate::compilers::Worker;
+use crate::compilers::compilers;
 use crate::failure::Failure;
 use crate::render::Live;
 use crate::settings::Settings;
@@ -48,7 +48,7 @@ pub fn open(front: Front) -> Result<Opened, Failure> {
         journal,
         state,
         sandbox: Sandbox::open().map_err(|error| error.to_string()),
-        compilers: Arc::new(Worker),
+        compilers: compilers(),
         audience: Live::audience(front == Front::Json),
         cancel: CancelToken::new(),
     };

@@ -16,7 +16,7 @@ const ARROWS: [(&str, &[&str]); 10] = [
     ("semantics", &["sandbox", "task"]),
     ("checks", &["sandbox", "task"]),
     ("agent", &["checks", "sandbox", "task", "worktree"]),
-    ("bench", &["agent", "journal", "sandbox", "semantics", "task", "worktree"]),
+    ("bench", &["agent", "journal", "sandbox", "task", "worktree"]),
     ("understudy", &["agent", "bench", "checks", "journal", "sandbox", "semantics", "task", "worktree"]),
     ("support", &[]),
 ];

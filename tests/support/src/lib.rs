@@ -7,6 +7,7 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod archive;
+pub mod cases;
 mod difference;
 mod fingerprint;
 mod leftover;
