@@ -22,8 +22,13 @@ const ARROWS: [(&str, &[&str]); 10] = [
 ];
 
 /// What tests may use on top of that: the journal is real in them, like everything that a temporary folder can hold.
-const ARROWS_OF_TESTS: [(&str, &str); 4] =
-    [("agent", "journal"), ("agent", "support"), ("understudy", "journal"), ("understudy", "support")];
+const ARROWS_OF_TESTS: [(&str, &str); 5] = [
+    ("checks", "support"),
+    ("sandbox", "support"),
+    ("semantics", "support"),
+    ("understudy", "journal"),
+    ("understudy", "support"),
+];
 
 /// Libraries that stay in one room, with the crates that may name them. A `*` stands for any ending.
 const CONFINED: [(&str, &[&str]); 13] = [
