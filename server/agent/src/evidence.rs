@@ -7,9 +7,9 @@ use task::port::Journal;
 use task::{Author, Digest, Engine, Event, Record, State, TaskId, TreeId};
 use worktree::{Authors, Store, Workspace};
 
-use crate::Error;
 use crate::report::{Evidence, Report, Timing};
 use crate::walk::{Walk, fold};
+use crate::{Error, risks};
 
 /// The report of any task, about its own tree or a selection from it.
 ///
@@ -46,7 +46,7 @@ fn about(
     let base = rebased.map(|rebase| &rebase.onto).or(state.base.as_ref());
     let (diff, unified) = match (base, tree) {
         (Some(base), Some(tree)) => {
-            let diff = worktree::compare(store, base, tree, &Authors::all(author(state)))?;
+            let diff = risks::diff(store, base, tree, &Authors::all(author(state)))?;
             (Some(diff), String::from_utf8_lossy(&worktree::unified(store, base, tree)?).into_owned())
         }
         _ => (None, String::new()),

@@ -20,6 +20,7 @@ mod proving;
 mod publication;
 mod renames;
 mod report;
+mod risks;
 mod selection;
 mod site;
 mod walk;

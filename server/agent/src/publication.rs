@@ -2,7 +2,7 @@
 //! claims is a hint, what is read back is the end.
 
 use task::port::Publisher;
-use task::{Candidate, Event, Publication, PublicationEnd, PublishedFile, Scope, TreeId, TreePath};
+use task::{Candidate, Event, Publication, PublicationEnd, PublishedFile, Risk, Scope, TreeId, TreePath};
 use worktree::{FreezeOptions, Frozen, Rebased};
 
 use crate::cancel::CancelWatch;
@@ -75,7 +75,12 @@ impl Walk<'_> {
             return self.rebase(&expected, &approval.tree, &current);
         }
         let files = worktree::published_files(&self.store, &expected, &approval.tree)?;
-        if let Some(reason) = missing_consent(&files, &approval.consent)? {
+        let outside = self.state.request.scope.outside(files.iter().map(|file| &file.path))?;
+        if let Some(first) = outside.first() {
+            return refused(format!("{first} lies outside the paths that the request permits (`--paths`)"));
+        }
+        let needing = self.needing_consent(&expected, &approval.tree, &files);
+        if let Some(reason) = missing_consent(&needing, &approval.consent)? {
             return refused(reason);
         }
         self.publish(&expected, &approval.tree, None, files, publisher).map(Applied::Ended)
@@ -186,19 +191,14 @@ impl Walk<'_> {
 }
 
 /// Files that act by themselves are never part of "all of it".
-fn missing_consent(files: &[PublishedFile], consent: &[String]) -> Result<Option<String>, Error> {
-    let given = Scope::new(consent.to_vec())?;
-    let needing = |file: &&PublishedFile| task::Risk::of_path(&file.path).iter().any(|risk| risk.needs_consent());
-    let needing: Vec<&TreePath> = files.iter().filter(needing).map(|file| &file.path).collect();
-    let missing = if consent.is_empty() { needing } else { given.outside(needing)? };
-    Ok(missing.first().map(|first| {
-        let risks = task::Risk::of_path(first);
-        let why = risks.iter().find(|risk| risk.needs_consent()).map_or("acts by itself", |risk| risk.sentence());
-        let more = if missing.len() > 1 {
-            format!(", and {} more files need theirs", missing.len() - 1)
-        } else {
-            String::new()
-        };
-        format!("{first} {why}; writing it needs its own consent: `--consent {first}`{more}")
-    }))
+fn missing_consent(needing: &[(TreePath, Risk)], consent: &[String]) -> Result<Option<String>, Error> {
+    let paths = needing.iter().map(|(path, _)| path);
+    let missing = if consent.is_empty() { paths.collect() } else { Scope::new(consent.to_vec())?.outside(paths)? };
+    let Some(first) = missing.first() else { return Ok(None) };
+    let why = needing.iter().find(|(path, _)| path == *first).map_or("acts by itself", |(_, risk)| risk.sentence());
+    let more = match missing.len() {
+        1 => String::new(),
+        count => format!(", and {} more files need theirs", count - 1),
+    };
+    Ok(Some(format!("{first} {why}; writing it needs its own consent: `--consent {first}`{more}")))
 }

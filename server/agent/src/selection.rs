@@ -7,7 +7,7 @@ use worktree::{Authors, SelectError};
 
 use crate::cancel::CancelWatch;
 use crate::evidence::author;
-use crate::{Error, walk::Walk};
+use crate::{Error, risks, walk::Walk};
 
 impl Walk<'_> {
     /// The diff of the task, as its hunks are selected from.
@@ -15,7 +15,7 @@ impl Walk<'_> {
         let (Some(base), Some(tree)) = (&self.state.base, &self.state.tree) else {
             return Err(Error::Sentence(format!("task {} has no diff yet", self.id())));
         };
-        Ok(worktree::compare(&self.store, base, tree, &Authors::all(author(&self.state)))?)
+        risks::diff(&self.store, base, tree, &Authors::all(author(&self.state)))
     }
 
     /// The tree of base plus these hunks, judged. A selection whose checks all came to their end before is not run

@@ -20,6 +20,7 @@
 //! Nothing here knows git, LSP or models. Whatever a command printed is untrusted: it can make a check fail, never pass
 //! by printing (`libtest.rs` says what remains forgeable).
 
+mod acting;
 mod cargo_build;
 mod cargo_test;
 mod commands;
@@ -59,6 +60,7 @@ mod tools;
 mod units;
 mod watch;
 
+pub use acting::Acting;
 pub use compare::{Renames, compare};
 pub use diagnostic::{Diagnostic, Level, Suggestion};
 pub use environment::{Environment, EnvironmentError};
