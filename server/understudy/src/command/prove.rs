@@ -1,8 +1,10 @@
 //! `understudy prove`: a change that anyone made is judged against its base.
 
 use std::io::Read as _;
+use std::path::Path;
 
 use task::{Candidate, Engine, ExitCode, Tool};
+use worktree::Workspace;
 
 use super::request::{Ask, carry_out, folder, front, request};
 use crate::args::Prove;
@@ -21,7 +23,13 @@ pub fn prove(args: &Prove) -> Result<ExitCode, Failure> {
             let artifact = opened.house.journal.put_artifact(&bytes)?;
             (Candidate::Patch { artifact }, "prove a patch against the working tree".to_owned())
         }
-        (None, Some(name)) => (Candidate::Branch { name: name.clone() }, format!("prove branch {name}")),
+        (None, Some(name)) => {
+            // A name that means nothing is a bad request, not a failure of ours: it is found before a task begins.
+            let workspace = Workspace::open(Path::new(&folder), &opened.house.state).map_err(agent::Error::from)?;
+            let known = worktree::merge_base_with_head(&workspace, name);
+            known.map_err(|error| Failure::usage(agent::Error::from(error).chain()))?;
+            (Candidate::Branch { name: name.clone() }, format!("prove branch {name}"))
+        }
         (None, None) => (Candidate::Worktree, "prove the working tree against HEAD".to_owned()),
     };
     let ask = Ask {
@@ -36,7 +44,7 @@ pub fn prove(args: &Prove) -> Result<ExitCode, Failure> {
     carry_out(&opened, &args.common, request)
 }
 
-fn read_patch(path: &std::path::Path) -> Result<Vec<u8>, Failure> {
+fn read_patch(path: &Path) -> Result<Vec<u8>, Failure> {
     let shown = task::printable(&path.to_string_lossy());
     let failed = |error: std::io::Error| Failure::usage(format!("the patch {shown} cannot be read: {error}"));
     let mut bytes = Vec::new();
