@@ -91,7 +91,7 @@ fn a_name_that_means_several_things_or_none_is_a_question() {
 fn a_name_that_cannot_be_given_is_refused_with_the_reason() {
     let (project, understudy) = (semver(), understudy());
     for (task, why) in
-        [("rename VersionReq::matches to parse", "parse"), ("rename `VersionReq::comparators` to `matches`", "matches")]
+        [("rename VersionReq::matches to parse", "parse"), ("rename Comparator to VersionReq", "VersionReq")]
     {
         let report = run(&project, &understudy, task, 4);
         assert!(report["reasons"].to_string().contains(why), "{task}: {}", report["reasons"]);
