@@ -1,24 +1,43 @@
 //! What a person would do by hand, for comparison: the only processes outside the sandbox that this project starts.
 
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::{Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
 use crate::Failure;
 
-/// Runs a program on the host to its end.
+/// Runs a program on the host to its end, which must be a success.
 pub fn run(folder: &Path, program: &str, arguments: &[&str], variables: &[(&str, &Path)]) -> Result<Duration, Failure> {
+    let (time, output) = finish(folder, program, arguments, variables)?;
+    if output.status.success() {
+        return Ok(time);
+    }
+    Err(format!("{program} {} failed: {}", arguments.join(" "), String::from_utf8_lossy(&output.stderr)).into())
+}
+
+/// The same, whatever its end is: some targets of real projects do not build here.
+pub fn time(
+    folder: &Path,
+    program: &str,
+    arguments: &[&str],
+    variables: &[(&str, &Path)],
+) -> Result<Duration, Failure> {
+    Ok(finish(folder, program, arguments, variables)?.0)
+}
+
+fn finish(
+    folder: &Path,
+    program: &str,
+    arguments: &[&str],
+    variables: &[(&str, &Path)],
+) -> Result<(Duration, Output), Failure> {
     #[expect(clippy::disallowed_methods, reason = "a measurement compares with what a person starts without a sandbox")]
     let mut command = Command::new(program);
     command.args(arguments).current_dir(folder).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
     command.envs(variables.iter().copied());
     let start = Instant::now();
     let output = command.output()?;
-    let time = start.elapsed();
-    if output.status.success() {
-        return Ok(time);
-    }
-    Err(format!("{program} {} failed: {}", arguments.join(" "), String::from_utf8_lossy(&output.stderr)).into())
+    Ok((start.elapsed(), output))
 }
 
 /// The machine, for the head of a table.

@@ -39,7 +39,7 @@ pub fn measure(compilers: &Arc<dyn Compilers>) -> Result<Table, Failure> {
         edit(&top, number)?;
         let mut sum = Duration::ZERO;
         for command in COMMANDS {
-            sum += by_hand::run(&top, "cargo", command, &variables)?;
+            sum += by_hand::time(&top, "cargo", command, &variables)?;
         }
         restore(&top)?;
         Ok(sum)
