@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::path::Path;
 use std::time::Duration;
 
-use checks::{Files as _, Wanted};
+use checks::{Files as _, Tools, Wanted};
 use sandbox::{Finished, Jailed, Keep, Limits, Mount, Output};
 use task::TaskId;
 use worktree::{FreezeOptions, Slot, Store, Workspace};
@@ -12,7 +12,7 @@ use worktree::{FreezeOptions, Slot, Store, Workspace};
 use crate::Error;
 use crate::house::House;
 use crate::proving::TreeFiles;
-use crate::site::place;
+use crate::site::{level, place};
 
 /// Nothing is asked of a compiler here; a place says so in time.
 const LOOK: Duration = Duration::ZERO;
@@ -100,11 +100,10 @@ pub fn in_shadow(house: &House, folder: &str, command: Vec<OsString>, limit: Dur
     jailed.stderr = Output::Captured(Keep::all());
     // Without a toolchain the command still runs; it may not need one.
     if let Ok(place) = place(house, &store, &frozen.base, &slot, &workspace, limit) {
-        jailed.mounts.extend(place.toolchain.mounts());
-        jailed.mounts.extend(place.cargo.mounts.clone());
-        jailed.env.insert("PATH".into(), place.toolchain.path_variable());
+        let tools = Tools::new(&place.toolchain, &place.cargo, level());
+        jailed.mounts.extend(tools.mounts);
+        jailed.env.extend(tools.env);
         jailed.env.insert("CARGO_TARGET_DIR".into(), slot.work().into());
-        jailed.env.extend(place.cargo.env);
     }
     Ok(sandbox.run(jailed, &house.cancel))
 }
@@ -116,7 +115,7 @@ pub fn in_shadow(house: &House, folder: &str, command: Vec<OsString>, limit: Dur
 pub fn forget(house: &House, id: &TaskId) -> Result<(), Error> {
     let records = house.journal.records(id)?;
     house.journal.purge(id)?;
-    // Trees of a workspace that is gone are found by the next task there.
+    // Of a workspace that cannot be opened any more the trees stay in its folder of our state.
     if let Ok(state) = crate::walk::fold(id, &records)
         && let Ok(workspace) = Workspace::open(Path::new(&state.request.workspace), &house.state)
     {

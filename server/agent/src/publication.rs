@@ -75,9 +75,8 @@ impl Walk<'_> {
             return self.rebase(&expected, &approval.tree, &current);
         }
         let files = worktree::published_files(&self.store, &expected, &approval.tree)?;
-        let outside = self.state.request.scope.outside(files.iter().map(|file| &file.path))?;
-        if let Some(first) = outside.first() {
-            return refused(format!("{first} lies outside the paths that the request permits (`--paths`)"));
+        if let Some(conclusion) = self.leaves_the_scope(&expected, &approval.tree)? {
+            return refused(conclusion.reasons().join("; "));
         }
         let needing = self.needing_consent(&expected, &approval.tree, &files);
         if let Some(reason) = missing_consent(&needing, &approval.consent)? {

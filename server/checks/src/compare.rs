@@ -15,18 +15,8 @@ pub type Renames = HashMap<ItemId, ItemId>;
 /// Compares one check at the candidate with the same check at base. `renames` maps ids of the base to ids of the
 /// candidate where the change itself renamed things.
 pub fn compare(base: &Receipt, candidate: &Receipt, renames: &Renames) -> Comparison {
-    let mut comparison = Comparison {
-        check: candidate.check.id.clone(),
-        verdict: candidate.verdict,
-        reason: candidate.reason.clone(),
-        passed: count(candidate, ItemResult::Passed),
-        new_failures: Vec::new(),
-        known_failures: Vec::new(),
-        fixed: Vec::new(),
-        vanished: Vec::new(),
-        not_judged: Vec::new(),
-        added: 0,
-    };
+    let mut comparison = Comparison::new(candidate.check.id.clone(), candidate.verdict, candidate.reason.clone());
+    comparison.passed = count(candidate, ItemResult::Passed);
     if !candidate.verdict.is_conclusive() && candidate.verdict != Verdict::Flaky {
         return comparison;
     }

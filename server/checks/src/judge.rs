@@ -100,7 +100,7 @@ fn judge_case(case: &Case, evidence: &Evidence<'_>) -> (Comparison, Vec<String>)
     let name = &case.check.id;
     let refuse = |verdict, reason: String| {
         let sentence = format!("{name}: {reason}");
-        (empty(&case.check, verdict, reason), vec![sentence])
+        (Comparison::new(name.clone(), verdict, Some(reason)), vec![sentence])
     };
     let Some(candidate) = &case.candidate else {
         let (verdict, reason) = case.missing.clone().unwrap_or((Verdict::NotRun, "it was not run".to_owned()));
@@ -214,21 +214,6 @@ fn tests_at_base(cases: &[Case]) -> Option<Limitation> {
         (false, true) => {
             Some(Limitation::general("verified by build and the change's own tests only: there are no tests at base"))
         }
-    }
-}
-
-fn empty(check: &Check, verdict: Verdict, reason: String) -> Comparison {
-    Comparison {
-        check: check.id.clone(),
-        verdict,
-        reason: Some(reason),
-        passed: 0,
-        new_failures: Vec::new(),
-        known_failures: Vec::new(),
-        fixed: Vec::new(),
-        vanished: Vec::new(),
-        not_judged: Vec::new(),
-        added: 0,
     }
 }
 

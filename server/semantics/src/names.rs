@@ -185,29 +185,15 @@ fn module_items<'db>(database: &'db RootDatabase, module: hir::Module, found: &m
             hir::ModuleDef::EnumVariant(_) | hir::ModuleDef::BuiltinType(_) => continue,
         };
         add(found, &[name], kind, Definition::from(declared), false);
+        let add_fields = |found: &mut _, owner: &str, fields: Vec<hir::Field>| {
+            for field in fields {
+                let field_name = field.name(database);
+                add(found, &[owner, field_name.as_str()], SymbolKind::Field, Definition::Field(field), false);
+            }
+        };
         match declared {
-            hir::ModuleDef::Adt(hir::Adt::Struct(it)) => {
-                for field in it.fields(database) {
-                    add(
-                        found,
-                        &[name, field.name(database).as_str()],
-                        SymbolKind::Field,
-                        Definition::Field(field),
-                        false,
-                    );
-                }
-            }
-            hir::ModuleDef::Adt(hir::Adt::Union(it)) => {
-                for field in it.fields(database) {
-                    add(
-                        found,
-                        &[name, field.name(database).as_str()],
-                        SymbolKind::Field,
-                        Definition::Field(field),
-                        false,
-                    );
-                }
-            }
+            hir::ModuleDef::Adt(hir::Adt::Struct(it)) => add_fields(found, name, it.fields(database)),
+            hir::ModuleDef::Adt(hir::Adt::Union(it)) => add_fields(found, name, it.fields(database)),
             hir::ModuleDef::Adt(hir::Adt::Enum(it)) => {
                 for variant in it.variants(database) {
                     let variant_name = variant.name(database);

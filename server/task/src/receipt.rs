@@ -75,6 +75,24 @@ pub struct Comparison {
     pub added: u32,
 }
 
+impl Comparison {
+    /// A comparison in which nothing was compared yet.
+    pub fn new(check: CheckId, verdict: Verdict, reason: Option<String>) -> Self {
+        Self {
+            check,
+            verdict,
+            reason,
+            passed: 0,
+            new_failures: Vec::new(),
+            known_failures: Vec::new(),
+            fixed: Vec::new(),
+            vanished: Vec::new(),
+            not_judged: Vec::new(),
+            added: 0,
+        }
+    }
+}
+
 /// What the receipts say about a tree as a whole.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Judgement {

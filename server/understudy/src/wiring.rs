@@ -28,17 +28,20 @@ pub struct Opened {
 
 /// Opens a house for work on a folder. A folder that cannot be worked on is refused before anything is made.
 pub fn open_on(front: Front, folder: &str) -> Result<Opened, Failure> {
-    let state = Settings::load()?.state_folder()?;
-    match Workspace::open(Path::new(folder), &state) {
+    let settings = Settings::load()?;
+    match Workspace::open(Path::new(folder), &settings.state_folder()?) {
         // About a state folder that cannot be written the journal says more.
-        Ok(_) | Err(WorkspaceError::Other(_)) => open(front),
+        Ok(_) | Err(WorkspaceError::Other(_)) => open_with(settings, front),
         Err(error) => Err(agent::Error::from(error).into()),
     }
 }
 
 /// Opens the journal and finds the jail. A machine without a jail still has a house: what needs one says why it cannot.
 pub fn open(front: Front) -> Result<Opened, Failure> {
-    let settings = Settings::load()?;
+    open_with(Settings::load()?, front)
+}
+
+fn open_with(settings: Settings, front: Front) -> Result<Opened, Failure> {
     let state = settings.state_folder()?;
     let journal = Arc::new(Journal::open(&state)?);
     let state = state

@@ -8,7 +8,7 @@ use anstream::{eprintln, println};
 use task::{ExitCode, PublicationEnd, TaskId, TreeId};
 use worktree::{FilePublisher, Store, Workspace};
 
-use super::request::code_of;
+use super::request::{code_of, print_json};
 use crate::failure::Failure;
 use crate::render;
 
@@ -117,7 +117,7 @@ fn finish(walk: &Walk<'_>, applied: &Applied, tree: Option<&TreeId>, json: bool)
     report.exit_code = code as i32;
     report.reasons.insert(0, sentence.clone());
     if json {
-        println!("{}", serde_json::to_string(&report).map_err(|error| Failure::infrastructure(error.to_string()))?);
+        print_json(&report)?;
     } else {
         if matches!(applied, Applied::Moved { .. }) {
             render::print_report(&report);

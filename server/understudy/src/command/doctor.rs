@@ -6,7 +6,7 @@ use anstream::println;
 use serde::Serialize;
 use task::ExitCode;
 
-use super::request::folder;
+use super::request::{folder, print_json};
 use crate::failure::Failure;
 use crate::render;
 use crate::wiring::{self, Front};
@@ -54,7 +54,7 @@ pub fn doctor(repo: &Path, json: bool) -> Result<ExitCode, Failure> {
     }
     let broken = findings.iter().filter(|finding| !finding.works).count();
     if json {
-        println!("{}", serde_json::to_string(&findings).map_err(|error| Failure::infrastructure(error.to_string()))?);
+        print_json(&findings)?;
     } else {
         for finding in &findings {
             let mark = if finding.note {

@@ -113,12 +113,18 @@ pub fn carry_out(opened: &wiring::Opened, common: &Common, request: Request) -> 
 /// Prints a report in the form that was asked for.
 pub fn show(report: &agent::Report, json: bool) -> Result<ExitCode, Failure> {
     if json {
-        let text = serde_json::to_string(report).map_err(|error| Failure::infrastructure(error.to_string()))?;
-        println!("{text}");
+        print_json(report)?;
     } else {
         render::print_report(report);
     }
     Ok(code_of(report.exit_code))
+}
+
+/// Prints one JSON value on one line.
+pub fn print_json(value: &impl serde::Serialize) -> Result<(), Failure> {
+    let text = serde_json::to_string(value).map_err(|error| Failure::infrastructure(error.to_string()))?;
+    println!("{text}");
+    Ok(())
 }
 
 /// The exit code with this number.

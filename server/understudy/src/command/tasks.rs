@@ -8,7 +8,7 @@ use serde::Serialize;
 use task::{Event, ExitCode, HunkId, State, TaskId, TreeId};
 
 use super::apply;
-use super::request::{opened, show, task_id};
+use super::request::{opened, print_json, show, task_id};
 use crate::args::Tasks;
 use crate::failure::Failure;
 use crate::render;
@@ -74,7 +74,7 @@ fn list(opened: &Opened, json: bool) -> Result<ExitCode, Failure> {
         });
     }
     if json {
-        println!("{}", serde_json::to_string(&lines).map_err(|error| Failure::infrastructure(error.to_string()))?);
+        print_json(&lines)?;
         return Ok(ExitCode::Done);
     }
     if lines.is_empty() {

@@ -15,7 +15,11 @@ pub fn render(diff: &str, hunks: &[HunkRecord]) -> String {
     let (mut gone, mut come) = (Vec::new(), Vec::new());
     for line in diff.lines() {
         match line.as_bytes().first() {
-            Some(b'-') if body && come.is_empty() => {
+            Some(b'-') if body => {
+                // Removed lines after added ones begin the next run.
+                if !come.is_empty() {
+                    flush(&mut out, &mut gone, &mut come);
+                }
                 gone.push(task::printable(line));
                 continue;
             }
@@ -24,10 +28,6 @@ pub fn render(diff: &str, hunks: &[HunkRecord]) -> String {
                 continue;
             }
             _ => flush(&mut out, &mut gone, &mut come),
-        }
-        if body && line.starts_with('-') {
-            gone.push(task::printable(line));
-            continue;
         }
         let shown = task::printable(line);
         if line.starts_with("diff --git ") {
@@ -49,8 +49,7 @@ pub fn render(diff: &str, hunks: &[HunkRecord]) -> String {
         }
     }
     flush(&mut out, &mut gone, &mut come);
-    let whole: Vec<&HunkRecord> = hunks.iter().filter(|hunk| hunk.kind != task::HunkKind::Text).collect();
-    for hunk in whole {
+    for hunk in hunks.iter().filter(|hunk| hunk.kind != task::HunkKind::Text) {
         let kind = format!("{:?}", hunk.kind).to_lowercase();
         let _ = writeln!(out, "{} {}", dim(format!("hunk {}", hunk.id)), dim(format!("{kind} {}", hunk.path)));
     }
