@@ -17,7 +17,7 @@ const CRATE_CAPS: [(&str, usize); 10] = [
     ("journal", 1300),
     ("sandbox", 4500),
     ("semantics", 6500),
-    ("support", 1300),
+    ("support", 3600),
     ("task", 3000),
     ("understudy", 4000),
     ("worktree", 6200),

@@ -9,6 +9,7 @@
 mod archive;
 pub mod cases;
 mod difference;
+mod editor;
 mod fingerprint;
 mod leftover;
 mod place;
@@ -18,6 +19,7 @@ mod understudy;
 mod wait;
 
 pub use archive::{Archive, Entry, Kind};
+pub use editor::{Asked, Client, Desk, Editor, Encoding, From, Manner};
 pub use fingerprint::{Fingerprint, assert_same};
 pub use leftover::{Leftover, leftovers};
 pub use place::repository;

@@ -3,7 +3,7 @@
 use std::ffi::OsStr;
 use std::io::{Read, Write};
 use std::os::unix::process::ExitStatusExt;
-use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
+use std::process::{Child, ChildStdin, ChildStdout, Command, ExitStatus, Stdio};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
@@ -48,6 +48,16 @@ impl Running {
         let mut child = command.spawn().unwrap_or_else(|error| panic!("{what}: {error}"));
         let (stdout, stderr) = (child.stdout.take().map(collect), child.stderr.take().map(collect));
         Self { stdin: child.stdin.take(), child, stdout, stderr, what }
+    }
+
+    /// The same for a program that is talked with: whoever asks gets both pipes, and nothing of its output is collected.
+    pub(crate) fn speaking(mut command: Command) -> (Self, ChildStdin, ChildStdout) {
+        let what = format!("{command:?}");
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command.spawn().unwrap_or_else(|error| panic!("{what}: {error}"));
+        let (stdin, stdout) = (child.stdin.take().unwrap(), child.stdout.take().unwrap());
+        let stderr = child.stderr.take().map(collect);
+        (Self { stdin: None, child, stdout: None, stderr, what }, stdin, stdout)
     }
 
     pub fn id(&self) -> u32 {
@@ -97,7 +107,8 @@ impl Running {
         drop(self.stdin.take());
         let what = format!("{} ends", self.what);
         wait_until(&what, DEADLINE, || self.child.try_wait().unwrap().is_some());
-        let take = |handle: Option<JoinHandle<Vec<u8>>>| handle.map(|handle| handle.join().unwrap()).unwrap();
+        let take =
+            |handle: Option<JoinHandle<Vec<u8>>>| handle.map(|handle| handle.join().unwrap()).unwrap_or_default();
         let (stdout, stderr) = (take(self.stdout.take()), take(self.stderr.take()));
         Finished {
             stdout,

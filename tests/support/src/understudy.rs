@@ -3,6 +3,7 @@
 use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 use std::time::Duration;
 
 use tempfile::TempDir;
@@ -62,6 +63,16 @@ impl Understudy {
         arguments: impl IntoIterator<Item = A>,
         variables: &[(&str, &str)],
     ) -> Running {
+        Running::start(self.command(folder, arguments, variables))
+    }
+
+    /// The command as it would be started.
+    pub(crate) fn command<A: AsRef<OsStr>>(
+        &self,
+        folder: &Path,
+        arguments: impl IntoIterator<Item = A>,
+        variables: &[(&str, &str)],
+    ) -> Command {
         let home = self.home.path();
         let mut understudy = command(&self.binary);
         understudy
@@ -79,7 +90,7 @@ impl Understudy {
             .env("LANG", "C.UTF-8")
             .envs(self.variables.iter().map(|(name, value)| (name, value)))
             .envs(variables.iter().copied());
-        Running::start(understudy)
+        understudy
     }
 
     /// Runs the command to its end, without input.
