@@ -1,0 +1,141 @@
+--- What is known of the tasks of each server, and what is said about them.
+local config = require('understudy.config')
+local say = require('understudy.say')
+
+local M = {}
+
+---@type table<integer, table<string, understudy.TaskLine>>
+local known = {}
+
+---@param count integer
+---@param one string
+---@return string
+local function counted(count, one)
+  return ('%d %s%s'):format(count, one, count == 1 and '' or 's')
+end
+
+--- How a task stands, in a few words.
+---@param line understudy.TaskLine
+---@return string
+function M.summary(line)
+  if line.status == 'review' then
+    local kept = line.hunks - line.rejected
+    local size = ('%d of %s kept'):format(kept, counted(line.hunks, 'hunk'))
+    if line.rejected == 0 then
+      size = ('%s in %s'):format(counted(line.hunks, 'hunk'), counted(line.files, 'file'))
+    end
+    return ('%s, %s'):format(line.kept_verdict or 'not checked yet', size)
+  elseif line.status == 'ended' then
+    local ended = line.publication and line.publication.state or line.verdict or 'ended'
+    return line.sentence ~= '' and ('%s: %s'):format(ended, line.sentence) or ended
+  elseif line.status == 'interrupted' then
+    return 'interrupted'
+  end
+  return line.doing ~= '' and line.doing or line.status
+end
+
+--- What the developer should hear when a task comes to stand like this; nil for steps on the way.
+---@param line understudy.TaskLine
+---@return string?
+local function news(line)
+  if line.question then
+    return ('%s: %s (:Understudy answer)'):format(line.title, line.question.text)
+  elseif line.status == 'review' then
+    return ('%s: %s (:Understudy review)'):format(line.title, M.summary(line))
+  elseif line.status == 'ended' then
+    return ('%s: %s'):format(line.title, M.summary(line))
+  elseif line.status == 'interrupted' then
+    return ('%s: interrupted (:Understudy resume)'):format(line.title)
+  end
+end
+
+---@param client_id integer
+---@param line understudy.TaskLine
+---@return understudy.TaskLine? before
+local function remember(client_id, line)
+  local lines = known[client_id] or {}
+  known[client_id] = lines
+  local before = lines[line.id]
+  -- A notification may overtake the answer to a command, or be overtaken by it.
+  if not before or before.revision <= line.revision then
+    lines[line.id] = line
+  end
+  return before
+end
+
+--- Where a task comes to a stand from. A publication and a check of a selection are followed by who asked for them.
+local WALKING = { waiting = true, running = true }
+
+--- A server said that something about a task changed.
+---@param client_id integer
+---@param line understudy.TaskLine
+function M.changed(client_id, line)
+  local before = remember(client_id, line)
+  if before and before.status ~= line.status and WALKING[before.status] and config.get().notify then
+    local text = news(line)
+    if text then
+      say.news(text)
+    end
+  end
+  require('understudy.review').changed(client_id, line)
+  vim.api.nvim_exec_autocmds('User', { pattern = 'UnderstudyTask', modeline = false, data = line })
+  vim.cmd.redrawstatus({ bang = true })
+end
+
+---@param client_id integer
+---@param id string
+---@return understudy.TaskLine?
+function M.get(client_id, id)
+  return known[client_id] and known[client_id][id]
+end
+
+---@param client_id integer
+---@return table<string, understudy.TaskLine>
+function M.of(client_id)
+  return known[client_id] or {}
+end
+
+--- Asks the server for the tasks of its workspace.
+---@param client vim.lsp.Client
+---@param answered fun(lines: understudy.TaskLine[])
+function M.list(client, answered)
+  require('understudy.client').execute(client, 'task.list', { folder = client.config.root_dir }, function(lines)
+    for _, line in ipairs(lines) do
+      remember(client.id, line)
+    end
+    answered(lines)
+  end)
+end
+
+--- The task that a command is about: the named one, else the only one that fits, else the one the developer picks.
+---@param client vim.lsp.Client
+---@param wanted {id?: string, fits: fun(line: understudy.TaskLine): boolean?, none: string}
+---@param chosen fun(line: understudy.TaskLine)
+function M.choose(client, wanted, chosen)
+  M.list(client, function(lines)
+    if wanted.id then
+      for _, line in ipairs(lines) do
+        if line.id == wanted.id then
+          return chosen(line)
+        end
+      end
+      return say.refuse(('there is no task %s in this workspace'):format(wanted.id))
+    end
+    local fitting = vim.tbl_filter(wanted.fits, lines)
+    if #fitting == 0 then
+      return say.refuse(wanted.none)
+    elseif #fitting == 1 then
+      return chosen(fitting[1])
+    end
+    local function format_item(line)
+      return ('%s  %s: %s'):format(line.id, line.title, M.summary(line))
+    end
+    vim.ui.select(fitting, { prompt = 'Task', kind = 'understudy', format_item = format_item }, function(line)
+      if line then
+        chosen(line)
+      end
+    end)
+  end)
+end
+
+return M
