@@ -1,0 +1,77 @@
+// The extension's beginning and end: makes the parts and ties them together.
+
+import * as vscode from 'vscode';
+import { registerCommands } from './commands';
+import { type Context, complain, refresh } from './context';
+import { Texts, TreeDocuments } from './documents';
+import { Reports } from './reports';
+import { Review } from './review';
+import { Server } from './server';
+import { StatusBar } from './statusBar';
+import { type Change, Tasks } from './tasks';
+import { review } from './verdicts';
+import { TaskView } from './view';
+import { finished, hasDiff } from './words';
+
+let running: Server | undefined;
+
+export async function activate(extension: vscode.ExtensionContext): Promise<void> {
+  const server = new Server(extension.extensionPath);
+  running = server;
+  const tasks = new Tasks();
+  const reports = new Reports((command, argument) => server.call(command, argument));
+  const reviews = new Review(tasks, reports);
+  const texts = new Texts();
+  const context: Context = { server, tasks, reports, review: reviews, texts };
+  extension.subscriptions.push(
+    server,
+    reviews,
+    texts,
+    new TreeDocuments(server),
+    new TaskView(tasks, reports),
+    new StatusBar(tasks, server),
+    ...registerCommands(context),
+    new vscode.Disposable(tasks.onChange((change) => { tellEnd(context, change); })),
+    server.onTaskChanged((line) => tasks.update(line)),
+    server.onStarted(() => {
+      refresh(context).catch((error: unknown) => { complain(server, error); });
+    }),
+    vscode.workspace.onDidGrantWorkspaceTrust(() => server.start()),
+    vscode.workspace.onDidChangeConfiguration((change) => { offerRestart(server, change); }),
+  );
+  await server.start();
+}
+
+export async function deactivate(): Promise<void> {
+  await running?.stop();
+  running = undefined;
+}
+
+/** A task that came to its end shows one message. Nothing opens by itself. */
+function tellEnd(context: Context, change: Change): void {
+  if (change === 'all' || change.before === undefined) return;
+  const { before, now } = change;
+  const text = finished(before, now);
+  if (text === undefined) return;
+  const buttons = hasDiff(now) ? ['Review'] : [];
+  const isGood = now.verdict === 'verified' || now.verdict === 'nothing to do' || now.verdict === 'cancelled';
+  const show = isGood ? vscode.window.showInformationMessage : vscode.window.showWarningMessage;
+  void show(`Understudy: ${text}`, ...buttons).then(async (chosen) => {
+    if (chosen === undefined) return;
+    await review(context, { task: now.id }).catch((error: unknown) => { complain(context.server, error); });
+  });
+}
+
+/** These settings are read when the server starts. A restart ends what runs, so it is never done unasked. */
+function offerRestart(server: Server, change: vscode.ConfigurationChangeEvent): void {
+  const keys = ['path', 'timeout', 'checkTimeout', 'maxAttempts'];
+  if (!keys.some((key) => change.affectsConfiguration(`understudy.${key}`))) return;
+  if (server.problem !== undefined) {
+    void server.restart();
+    return;
+  }
+  const message = 'Understudy: the settings take effect after a restart of its server.';
+  void vscode.window.showInformationMessage(message, 'Restart').then((chosen) => {
+    return chosen === undefined ? undefined : server.restart();
+  });
+}

@@ -1,0 +1,30 @@
+// The ids of the extension's commands. Those of the server are others, because the language client registers them itself.
+
+/** Commands of the palette. */
+export const PALETTE = [
+  'understudy.newTask',
+  'understudy.proveChanges',
+  'understudy.reviewTask',
+  'understudy.applyTask',
+  'understudy.undoTask',
+  'understudy.cancelTask',
+  'understudy.resumeTask',
+  'understudy.forgetTask',
+  'understudy.showTasks',
+  'understudy.runDoctor',
+  'understudy.renameSymbol',
+  'understudy.restartServer',
+  'understudy.showLog',
+] as const;
+
+/** Commands that only make sense on something that is shown: a hunk, a check, a node of the view. */
+export const INNER = [
+  'understudy.keepHunks',
+  'understudy.rejectHunks',
+  'understudy.checkAgain',
+  'understudy.showReceipt',
+  'understudy.compareWithBase',
+  'understudy.openNode',
+] as const;
+
+export type CommandId = (typeof PALETTE)[number] | (typeof INNER)[number];

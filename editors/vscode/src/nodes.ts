@@ -1,0 +1,117 @@
+// What the task view shows: tasks, and below each its verdict, checks, limitations, files and hunks. Pure, for tests.
+
+import { type FileDiff, type Judged, byFile, describe, tally } from './hunks';
+import type { Check, Failure, Limitation, TaskLine } from './protocol';
+import { extent, hasDiff, look } from './words';
+
+/** A report with the verdicts put on its hunks. */
+export interface Reviewed {
+  hunks: Judged[];
+  reasons: string[];
+  checks: Check[];
+  limitations: Limitation[];
+}
+
+export type Node =
+  | { kind: 'task'; task: TaskLine }
+  | { kind: 'line'; task: TaskLine; icon: string; label: string; description?: string; answer?: string }
+  | { kind: 'check'; task: TaskLine; check: Check }
+  | { kind: 'failure'; task: TaskLine; check: Check; failure: Failure }
+  | { kind: 'limitation'; task: TaskLine; limitation: Limitation }
+  | { kind: 'file'; task: TaskLine; file: FileDiff }
+  | { kind: 'hunk'; task: TaskLine; file: FileDiff; hunk: Judged };
+
+/** How a node looks; editors add their own types. */
+export interface Shown {
+  label: string;
+  description: string;
+  icon: string;
+  tooltip: string;
+  /** Names the kind of node to menus, with what may be done. */
+  context: string;
+  opens: 'collapsed' | 'expanded' | 'never';
+}
+
+/** Whether the parts of a task can be listed. */
+export function hasParts(task: TaskLine): boolean {
+  return hasDiff(task) || task.sentence !== '' || task.question !== null;
+}
+
+export function partsOf(task: TaskLine, reviewed: Reviewed | undefined): Node[] {
+  const nodes: Node[] = [{ kind: 'line', task, icon: look(task).icon, label: look(task).text, description: task.sentence }];
+  if (task.publication !== null && task.publication.sentence !== '') {
+    nodes.push({ kind: 'line', task, icon: 'history', label: task.publication.state, description: task.publication.sentence });
+  }
+  if (task.question !== null) {
+    nodes.push({ kind: 'line', task, icon: 'question', label: task.question.text });
+    for (const answer of task.question.options) nodes.push({ kind: 'line', task, icon: 'reply', label: answer, answer });
+  }
+  if (reviewed === undefined) return nodes;
+  const said = reviewed.reasons.filter((reason) => reason !== task.sentence);
+  for (const reason of said) nodes.push({ kind: 'line', task, icon: 'info', label: reason });
+  for (const check of reviewed.checks) nodes.push({ kind: 'check', task, check });
+  for (const limitation of reviewed.limitations) nodes.push({ kind: 'limitation', task, limitation });
+  for (const file of byFile(reviewed.hunks)) nodes.push({ kind: 'file', task, file });
+  return nodes;
+}
+
+/** What stands below a node that is no task. */
+export function below(node: Node): Node[] {
+  if (node.kind === 'file') {
+    const { task, file } = node;
+    return file.hunks.map((hunk) => ({ kind: 'hunk', task, file, hunk }));
+  }
+  if (node.kind === 'check') {
+    const { task, check } = node;
+    return check.new_failures.map((failure) => ({ kind: 'failure', task, check, failure }));
+  }
+  return [];
+}
+
+const CHECK_ICONS: Record<string, string> = { passed: 'pass', known_failure: 'pass', failed: 'error', skipped: 'circle-slash' };
+
+export function show(node: Node): Shown {
+  const plain = { description: '', tooltip: '', opens: 'never' as const };
+  switch (node.kind) {
+    case 'task': {
+      const { task } = node;
+      const now = look(task);
+      const context = ['task', ...task.next, ...(hasDiff(task) ? ['review'] : [])].join('.');
+      const description = [now.text, extent(task)].filter((part) => part !== '').join(' · ');
+      const tooltip = [task.title, task.id, task.sentence].filter((part) => part !== '').join('\n');
+      return { label: task.title, description, icon: now.icon, tooltip, context, opens: hasParts(task) ? 'collapsed' : 'never' };
+    }
+    case 'line':
+      return { ...plain, label: node.label, description: node.description ?? '', icon: node.icon, tooltip: node.description ?? node.label, context: 'line' };
+    case 'check': {
+      const { check } = node;
+      const words = check.verdict.replaceAll('_', ' ');
+      const counted = check.passed > 0 ? `${words}, ${check.passed} passed` : words;
+      const opens = check.new_failures.length > 0 ? 'expanded' : 'never';
+      return { label: check.check, description: counted, icon: CHECK_ICONS[check.verdict] ?? 'warning', tooltip: check.reason ?? counted, context: 'check', opens };
+    }
+    case 'failure': {
+      const { id, excerpt, at } = node.failure;
+      const place = at ? `${at[0]}:${at[1]}` : id.target;
+      return { ...plain, label: id.path === '' ? id.target : id.path, description: place, icon: 'error', tooltip: excerpt, context: 'failure' };
+    }
+    case 'limitation': {
+      const { path, line, text } = node.limitation;
+      const place = path ? (line ? `${path}:${line}` : path) : '';
+      return { ...plain, label: text, description: place, icon: 'info', tooltip: text, context: 'limitation' };
+    }
+    case 'file': {
+      const { file } = node;
+      const state = file.inBase ? (file.inTree ? '' : 'deleted, ') : 'created, ';
+      return { label: file.path, description: state + tally(file.hunks), icon: 'file', tooltip: file.path, context: 'file', opens: 'collapsed' };
+    }
+    case 'hunk': {
+      const { hunk } = node;
+      const state = hunk.rejected ? 'rejected' : 'kept';
+      const marks = [state, ...hunk.risks.map((risk) => risk.replaceAll('_', ' '))];
+      const icon = hunk.rejected ? 'circle-slash' : 'check';
+      const inReview = node.task.next.includes('apply') || node.task.status === 'checking';
+      return { ...plain, label: describe(hunk), description: marks.join(', '), icon, tooltip: `${hunk.path}, hunk ${hunk.id}`, context: inReview ? `hunk.${state}` : 'hunk' };
+    }
+  }
+}

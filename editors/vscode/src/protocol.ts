@@ -1,0 +1,138 @@
+// What is spoken with the server: the names and shapes of server/lsp/protocol.md that this client uses.
+
+/** The version of the protocol that this client knows. */
+export const PROTOCOL = 1;
+
+export type Status = 'waiting' | 'running' | 'checking' | 'publishing' | 'review' | 'ended' | 'interrupted';
+export type Action = 'cancel' | 'resume' | 'apply' | 'undo';
+
+export interface Publication {
+  number: number;
+  state: 'applied' | 'partial' | 'refused' | 'diverged' | 'undone';
+  sentence: string;
+  unsaved: string[];
+}
+
+/** Everything a list or a status line says about one task. */
+export interface TaskLine {
+  id: string;
+  folder: string;
+  title: string;
+  source: string;
+  engine: string;
+  status: Status;
+  doing: string;
+  done: number;
+  total: number;
+  /** The word of the report; null while there is none. */
+  verdict: string | null;
+  sentence: string;
+  /** Goes with every call that changes the task. */
+  revision: number;
+  base: string | null;
+  /** The proposal as a whole. */
+  tree: string | null;
+  /** The proposal without what was rejected. */
+  kept_tree: string | null;
+  /** null while what is kept has not been checked. */
+  kept_verdict: 'verified' | 'not verified' | null;
+  hunks: number;
+  rejected: number;
+  files: number;
+  insertions: number;
+  deletions: number;
+  question: { text: string; options: string[] } | null;
+  publication: Publication | null;
+  next: Action[];
+}
+
+export interface Outcome {
+  outcome: 'applied' | 'already there' | 'partial' | 'diverged' | 'moved' | 'refused';
+  sentence: string;
+  unsaved: string[];
+  task: TaskLine;
+}
+
+export type HunkKind = 'text' | 'create' | 'delete' | 'move' | 'mode' | 'symlink' | 'binary';
+
+/** One hunk of a report. Lines count from 1; a side with 0 lines stands before the line it names. */
+export interface Hunk {
+  id: string;
+  kind: HunkKind;
+  path: string;
+  old_path: string;
+  base_start: number;
+  base_lines: number;
+  new_start: number;
+  new_lines: number;
+  risks: string[];
+  needs_consent: boolean;
+}
+
+export interface Failure {
+  id: { package: string; target: string; path: string };
+  at?: [string, number] | null;
+  excerpt: string;
+}
+
+export interface Check {
+  check: string;
+  verdict: string;
+  reason: string | null;
+  passed: number;
+  new_failures: Failure[];
+  known_failures: Failure[];
+  vanished: { package: string; target: string; path: string }[];
+}
+
+export interface Limitation {
+  path?: string | null;
+  line?: number | null;
+  text: string;
+}
+
+/** The parts of `understudy.task.get` that are shown. */
+export interface Report {
+  verdict: string;
+  reasons: string[];
+  base: string | null;
+  tree: string | null;
+  hunks: Hunk[];
+  checks: Check[];
+  limitations: Limitation[];
+}
+
+/** One file of a tree of a task: the answer to `understudy/document`. */
+export interface TreeDocument {
+  text: string | null;
+  binary: boolean;
+}
+
+/** A call came with an older revision than the task has. */
+export const CONTENT_MODIFIED = -32801;
+
+export const method = {
+  taskChanged: 'understudy/taskChanged',
+  save: 'understudy/save',
+  document: 'understudy/document',
+} as const;
+
+/** Commands of the server. The language client registers these ids itself, so those of the extension differ. */
+export const serverCommand = {
+  create: 'understudy.task.create',
+  list: 'understudy.task.list',
+  get: 'understudy.task.get',
+  resume: 'understudy.task.resume',
+  cancel: 'understudy.task.cancel',
+  forget: 'understudy.task.purge',
+  reject: 'understudy.hunk.reject',
+  keep: 'understudy.hunk.keep',
+  check: 'understudy.check.run',
+  checkAgain: 'understudy.check.again',
+  receipt: 'understudy.check.receipt',
+  compare: 'understudy.check.compare',
+  apply: 'understudy.apply',
+  undo: 'understudy.undo',
+  doctor: 'understudy.doctor',
+} as const;
+export type ServerCommand = (typeof serverCommand)[keyof typeof serverCommand];

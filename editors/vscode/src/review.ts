@@ -1,0 +1,122 @@
+// The review of a proposal: all changed files in one editor, with verdict lenses in it.
+
+import * as vscode from 'vscode';
+import { SCHEME, addressOf } from './addresses';
+import { uriOf } from './documents';
+import { type FileDiff, byFile, lineOf } from './hunks';
+import { lensesOf } from './lenses';
+import type { TaskLine } from './protocol';
+import type { Reports } from './reports';
+import type { Tasks } from './tasks';
+
+/** The title of a review names its task, because the title is all that a tab tells an extension. */
+function titleOf(task: TaskLine): string {
+  return `Understudy: ${task.title} (${task.id})`;
+}
+
+interface Sides {
+  label: vscode.Uri;
+  base: vscode.Uri | undefined;
+  tree: vscode.Uri | undefined;
+}
+
+function sidesOf(task: TaskLine, file: FileDiff): Sides {
+  const address = (tree: string | null, path: string) => uriOf({ task: task.id, tree: tree ?? '', path });
+  return {
+    label: vscode.Uri.joinPath(vscode.Uri.file(task.folder), file.path),
+    base: file.inBase ? address(task.base, file.oldPath) : undefined,
+    tree: file.inTree ? address(task.tree, file.path) : undefined,
+  };
+}
+
+export class Review implements vscode.CodeLensProvider, vscode.Disposable {
+  readonly #tasks: Tasks;
+  readonly #reports: Reports;
+  readonly #lensesChanged = new vscode.EventEmitter<void>();
+  readonly #parts: { dispose(): unknown }[];
+  readonly onDidChangeCodeLenses = this.#lensesChanged.event;
+
+  constructor(tasks: Tasks, reports: Reports) {
+    this.#tasks = tasks;
+    this.#reports = reports;
+    const refresh = () => {
+      this.#lensesChanged.fire();
+      this.#tellContext();
+    };
+    this.#parts = [
+      vscode.languages.registerCodeLensProvider({ scheme: SCHEME }, this),
+      vscode.window.tabGroups.onDidChangeTabs(() => {
+        this.#tellContext();
+      }),
+      vscode.window.tabGroups.onDidChangeTabGroups(() => {
+        this.#tellContext();
+      }),
+      new vscode.Disposable(tasks.onChange(refresh)),
+      this.#lensesChanged,
+    ];
+  }
+
+  /** The task whose review is in front. */
+  active(): TaskLine | undefined {
+    const label = vscode.window.tabGroups.activeTabGroup.activeTab?.label;
+    const title = label === undefined ? undefined : /^Understudy: .*\((\w+)\)$/.exec(label);
+    const document = vscode.window.activeTextEditor?.document.uri;
+    const address = document?.scheme === SCHEME ? addressOf(document.path) : undefined;
+    const id = title?.[1] ?? address?.task;
+    return id === undefined ? undefined : this.#tasks.get(id);
+  }
+
+  /** All files of a proposal. Nothing but a command of the developer opens it. */
+  async open(task: TaskLine): Promise<void> {
+    const files = await this.#files(task);
+    const resources = files.map((file) => {
+      const { label, base, tree } = sidesOf(task, file);
+      return [label, base, tree];
+    });
+    await vscode.commands.executeCommand('vscode.changes', titleOf(task), resources);
+  }
+
+  /** One file, at one of its hunks. */
+  async openFile(task: TaskLine, file: FileDiff, hunk = file.hunks[0]): Promise<void> {
+    const { base, tree } = sidesOf(task, file);
+    const title = `${file.path} (${task.title})`;
+    const line = hunk === undefined ? 0 : lineOf(hunk, file.inTree ? 'tree' : 'base');
+    const options = { preview: true, selection: new vscode.Range(line, 0, line, 0) };
+    const only = tree ?? base;
+    if (base !== undefined && tree !== undefined) await vscode.commands.executeCommand('vscode.diff', base, tree, title, options);
+    else if (only !== undefined) await vscode.commands.executeCommand('vscode.open', only, options, title);
+  }
+
+  async provideCodeLenses(document: vscode.TextDocument): Promise<vscode.CodeLens[]> {
+    const address = addressOf(document.uri.path);
+    const task = address === undefined ? undefined : this.#tasks.get(address.task);
+    if (address === undefined || task === undefined) return [];
+    const side = address.tree === task.tree ? 'tree' : address.tree === task.base ? 'base' : undefined;
+    const files = await this.#files(task);
+    const file = files.find((file) => (side === 'base' ? file.oldPath : file.path) === address.path);
+    if (side === undefined || file === undefined) return [];
+    const last = Math.max(0, document.lineCount - 1);
+    return lensesOf(task, file, side, file === files[0]).map((lens) => {
+      const line = Math.min(lens.line, last);
+      const { title, tooltip = '', command = '', arguments: values = [] } = lens;
+      return new vscode.CodeLens(new vscode.Range(line, 0, line, 0), { title, tooltip, command, arguments: values });
+    });
+  }
+
+  dispose(): void {
+    for (const part of this.#parts) part.dispose();
+  }
+
+  async #files(task: TaskLine): Promise<FileDiff[]> {
+    const reviewed = await this.#reports.of(task);
+    return byFile(reviewed?.hunks ?? []);
+  }
+
+  /** Lets the title bar of a review offer what can be done with its task. */
+  #tellContext(): void {
+    const next = this.active()?.next ?? [];
+    const set = (key: string, value: boolean) => vscode.commands.executeCommand('setContext', `understudy.${key}`, value);
+    void set('reviewCanApply', next.includes('apply'));
+    void set('reviewCanUndo', next.includes('undo'));
+  }
+}

@@ -1,0 +1,59 @@
+// The status bar item: what the task at hand does, and the verdict of what is kept.
+
+import * as vscode from 'vscode';
+import type { TaskLine } from './protocol';
+import type { Server } from './server';
+import type { Tasks } from './tasks';
+import { awaitsReview, extent, isBusy, keptLabel, look } from './words';
+
+export class StatusBar implements vscode.Disposable {
+  readonly #item = vscode.window.createStatusBarItem('understudy', vscode.StatusBarAlignment.Left, 1);
+  readonly #tasks: Tasks;
+  readonly #server: Server;
+  readonly #parts: { dispose(): unknown }[];
+
+  constructor(tasks: Tasks, server: Server) {
+    this.#tasks = tasks;
+    this.#server = server;
+    this.#item.name = 'Understudy';
+    const show = () => {
+      this.#show();
+    };
+    this.#parts = [this.#item, new vscode.Disposable(tasks.onChange(show)), server.onProblemChanged(show)];
+    show();
+    this.#item.show();
+  }
+
+  dispose(): void {
+    for (const part of this.#parts) part.dispose();
+  }
+
+  #show(): void {
+    const item = this.#item;
+    item.backgroundColor = undefined;
+    if (this.#server.problem !== undefined) {
+      item.text = '$(circle-slash) Understudy';
+      item.tooltip = this.#server.problem;
+      item.command = 'understudy.showTasks';
+      return;
+    }
+    const task = atHand(this.#tasks.all());
+    if (task === undefined) {
+      item.text = '$(checklist) Understudy';
+      item.tooltip = 'Understudy: no task runs and no diff waits';
+      item.command = 'understudy.showTasks';
+      return;
+    }
+    const reviewing = awaitsReview(task);
+    item.text = reviewing ? `${keptLabel(task)} · ${task.title}` : `$(${look(task).icon}) ${task.title}: ${look(task).text}`;
+    item.tooltip = [task.title, task.sentence, extent(task)].filter((line) => line !== '').join('\n');
+    item.command = reviewing
+      ? { title: 'Review', command: 'understudy.reviewTask', arguments: [{ task: task.id }] }
+      : 'understudy.showTasks';
+  }
+}
+
+/** A task that runs comes before one whose diff waits. */
+function atHand(tasks: TaskLine[]): TaskLine | undefined {
+  return tasks.find(isBusy) ?? tasks.find((task) => awaitsReview(task) && task.next.includes('apply'));
+}

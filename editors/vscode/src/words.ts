@@ -1,0 +1,106 @@
+// The words and icons for the state of a task, the same in the view, the status bar, the lenses and the messages.
+
+import { short } from './addresses';
+import type { Outcome, TaskLine } from './protocol';
+
+export type Colour = 'good' | 'bad' | 'waiting' | 'plain';
+
+export interface Look {
+  /** The name of a product icon. */
+  icon: string;
+  colour: Colour;
+  text: string;
+}
+
+/** Whether a process works on the task now. */
+export function isBusy(task: TaskLine): boolean {
+  return ['waiting', 'running', 'checking', 'publishing'].includes(task.status);
+}
+
+/** Whether a diff of the task waits for the developer. */
+export function awaitsReview(task: TaskLine): boolean {
+  return task.hunks > 0 && (task.status === 'review' || task.status === 'checking');
+}
+
+/** Whether there is a diff to look at, decided or not. */
+export function hasDiff(task: TaskLine): boolean {
+  return task.base !== null && task.tree !== null && task.hunks > 0;
+}
+
+/** State of a task in a few words. */
+export function look(task: TaskLine): Look {
+  switch (task.status) {
+    case 'waiting':
+      return { icon: 'watch', colour: 'plain', text: 'waiting for another task' };
+    case 'running':
+    case 'checking':
+    case 'publishing':
+      return { icon: 'loading~spin', colour: 'waiting', text: task.doing === '' ? task.status : task.doing };
+    case 'interrupted':
+      return { icon: 'debug-disconnect', colour: 'bad', text: 'interrupted, can be resumed' };
+    case 'review':
+    case 'ended':
+      return ended(task);
+  }
+}
+
+function ended(task: TaskLine): Look {
+  switch (task.publication?.state) {
+    case 'applied':
+      return { icon: 'pass-filled', colour: 'good', text: 'applied' };
+    case 'partial':
+      return { icon: 'warning', colour: 'bad', text: 'applied in part' };
+    case 'diverged':
+      return { icon: 'git-merge', colour: 'bad', text: 'diverged, nothing written' };
+    default:
+  }
+  const word = awaitsReview(task) ? (task.kept_verdict ?? 'not checked') : (task.verdict ?? 'no result');
+  if (word === 'verified' || word === 'nothing to do') return { icon: 'pass', colour: 'good', text: word };
+  if (word === 'needs an answer') return { icon: 'question', colour: 'waiting', text: word };
+  if (word === 'cancelled') return { icon: 'circle-slash', colour: 'plain', text: word };
+  return { icon: 'warning', colour: 'bad', text: word };
+}
+
+/** `k3x9 · 3 of 4 hunks · 2 files`: what stands behind the title of a task. */
+export function extent(task: TaskLine): string {
+  if (task.hunks === 0) return '';
+  const hunks = task.rejected > 0 ? `${task.hunks - task.rejected} of ${task.hunks} hunks` : plural(task.hunks, 'hunk');
+  return `${hunks}, ${plural(task.files, 'file')}, +${task.insertions} -${task.deletions}`;
+}
+
+/** Verdict of what is kept, with its icon. */
+export function keptLabel(task: TaskLine): string {
+  const tree = task.kept_tree === null ? '' : ` ${short(task.kept_tree)}`;
+  if (task.publication?.state === 'applied') return '$(pass-filled) Applied';
+  if (task.kept_verdict === 'verified') return `$(pass) Verified${tree}`;
+  if (task.kept_verdict === 'not verified') return `$(warning) Not verified${tree}`;
+  if (isBusy(task)) return `$(loading~spin) ${task.doing === '' ? 'Checking what is kept' : task.doing}`;
+  return '$(circle-outline) What is kept is not checked';
+}
+
+/** One line for the end of a run; undefined where nobody has to know. */
+export function finished(before: TaskLine, now: TaskLine): string | undefined {
+  const ran = before.status === 'running' || before.status === 'waiting';
+  if (!ran || isBusy(now)) return undefined;
+  if (now.status === 'interrupted') return `${now.title}: interrupted`;
+  const found = extent(now);
+  const more = now.verdict !== 'verified' && now.sentence !== '' ? `: ${now.sentence}` : '';
+  return `${now.title}: ${now.verdict ?? 'no result'}${found === '' ? '' : `, ${found}`}${more}`;
+}
+
+/** One line for what became of a publication, and how loud to say it. */
+export function published(outcome: Outcome): { text: string; isBad: boolean } {
+  const unsaved = outcome.unsaved.length === 0 ? '' : ` Not saved: ${outcome.unsaved.join(', ')}.`;
+  const isBad = outcome.outcome !== 'applied' && outcome.outcome !== 'already there';
+  return { text: `${outcome.task.title}: ${outcome.outcome}. ${sentence(outcome.sentence)}${unsaved}`, isBad };
+}
+
+function sentence(text: string): string {
+  if (text === '') return '';
+  const first = text.charAt(0).toUpperCase() + text.slice(1);
+  return /[.!?]$/.test(first) ? first : `${first}.`;
+}
+
+export function plural(count: number, noun: string): string {
+  return count === 1 ? `1 ${noun}` : `${count} ${noun}s`;
+}

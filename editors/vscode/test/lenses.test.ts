@@ -1,0 +1,46 @@
+// What stands above hunks.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { byFile } from '../src/hunks';
+import { lensesOf } from '../src/lenses';
+import { hunk, task } from './made';
+
+function fileOf(...hunks: ReturnType<typeof hunk>[]) {
+  const [file] = byFile(hunks);
+  assert.ok(file);
+  return file;
+}
+
+test('a kept hunk can be rejected, a rejected one kept again', () => {
+  const lenses = lensesOf(task(), fileOf(hunk({ id: 'one' }), hunk({ id: 'two', new_start: 9, rejected: true })), 'tree', false);
+  const on = (line: number) => lenses.filter((lens) => lens.line === line && lens.command);
+  assert.deepEqual(on(3).map((lens) => [lens.command, lens.arguments]), [
+    ['understudy.rejectHunks', [{ task: 'k3x9', tree: 'a'.repeat(40), hunks: ['one'] }]],
+  ]);
+  assert.deepEqual(on(8).map((lens) => [lens.title, lens.command]), [['Undo reject', 'understudy.keepHunks']]);
+});
+
+test('the first file says what is kept and offers to apply it', () => {
+  const titles = (isFirst: boolean) => lensesOf(task(), fileOf(hunk()), 'tree', isFirst).map((lens) => lens.title);
+  assert.deepEqual(titles(true).slice(0, 2), ['$(pass) Verified aaaaaaaa', '$(check-all) Apply aaaaaaaa']);
+  assert.deepEqual(titles(false), ['$(check) Hunk kept', '$(x) Reject hunk']);
+});
+
+test('a file with several hunks can be decided on as one', () => {
+  const lenses = lensesOf(task(), fileOf(hunk({ id: 'one' }), hunk({ id: 'two' })), 'tree', false);
+  const whole = lenses.find((lens) => lens.title === 'Reject file');
+  assert.deepEqual(whole?.arguments, [{ task: 'k3x9', tree: 'a'.repeat(40), hunks: ['one', 'two'] }]);
+});
+
+test('lenses stand on the side that has text', () => {
+  assert.deepEqual(lensesOf(task(), fileOf(hunk()), 'base', true), []);
+  const gone = fileOf(hunk({ kind: 'delete', new_start: 0, new_lines: 0, base_start: 1 }));
+  assert.deepEqual(lensesOf(task(), gone, 'tree', true), []);
+  assert.ok(lensesOf(task(), gone, 'base', false).some((lens) => lens.command === 'understudy.rejectHunks'));
+});
+
+test('what is over shows its state and no verdicts', () => {
+  const publication = { number: 1, state: 'applied' as const, sentence: '', unsaved: [] };
+  const lenses = lensesOf(task({ status: 'ended', next: ['undo'], publication }), fileOf(hunk()), 'tree', true);
+  assert.deepEqual(lenses.map((lens) => lens.title), ['$(pass-filled) Applied']);
+});

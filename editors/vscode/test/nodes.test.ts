@@ -1,0 +1,44 @@
+// The task view.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { below, partsOf, show } from '../src/nodes';
+import { hunk, task } from './made';
+
+const reviewed = {
+  hunks: [hunk({ id: 'one' }), hunk({ id: 'two', rejected: true, risks: ['runs_by_itself'] })],
+  reasons: ['1 test vanished'],
+  checks: [{
+    check: 'cargo test', verdict: 'failed', reason: null, passed: 3, known_failures: [], vanished: [],
+    new_failures: [{ id: { package: 'app', target: 'lib', path: 'tests::adds' }, at: ['src/lib.rs', 7] as [string, number], excerpt: 'left 1' }],
+  }],
+  limitations: [{ path: 'src/lib.rs', line: 3, text: 'a macro body was not seen' }],
+};
+
+test('a task lists verdict, reasons, checks, limitations and files', () => {
+  const parts = partsOf(task({ sentence: 'all passed' }), reviewed);
+  assert.deepEqual(parts.map((part) => part.kind), ['line', 'line', 'check', 'limitation', 'file']);
+  assert.deepEqual(parts.map((part) => show(part).label), ['verified', '1 test vanished', 'cargo test', 'a macro body was not seen', 'src/lib.rs']);
+});
+
+test('a check lists its new failures with their places', () => {
+  const [, , check] = partsOf(task(), reviewed);
+  assert.ok(check);
+  assert.deepEqual(below(check).map((node) => [show(node).label, show(node).description]), [['tests::adds', 'src/lib.rs:7']]);
+});
+
+test('a file lists its hunks with verdicts and risks', () => {
+  const file = partsOf(task(), reviewed).at(-1);
+  assert.ok(file);
+  const hunks = below(file).map(show);
+  assert.deepEqual(hunks.map(({ context, description }) => [context, description]), [['hunk.kept', 'kept'], ['hunk.rejected', 'rejected, runs by itself']]);
+});
+
+test('a task tells menus what may be done with it', () => {
+  assert.equal(show({ kind: 'task', task: task() }).context, 'task.apply.review');
+  assert.equal(show({ kind: 'task', task: task({ status: 'running', next: ['cancel'], tree: null, hunks: 0 }) }).context, 'task.cancel');
+});
+
+test('a question offers its answers', () => {
+  const parts = partsOf(task({ question: { text: 'Which one?', options: ['rename `a::b` to `c`'] } }), undefined);
+  assert.deepEqual(parts.flatMap((part) => (part.kind === 'line' && part.answer ? [part.answer] : [])), ['rename `a::b` to `c`']);
+});
