@@ -1,0 +1,98 @@
+// The real VS Code UI: code-server on loopback, and Chromium that looks at it. Everything waits on what can be seen.
+const { spawn, execFileSync } = require('node:child_process');
+const fs = require('node:fs');
+const http = require('node:http');
+const net = require('node:net');
+const path = require('node:path');
+
+/** Nothing asks, nothing updates, nothing tips; git is left alone so that nobody but the server touches the folder. */
+const QUIET = {
+  'workbench.startupEditor': 'none', 'workbench.tips.enabled': false, 'git.enabled': false, 'extensions.autoUpdate': false,
+  'extensions.autoCheckUpdates': false, 'extensions.ignoreRecommendations': true, 'chat.commandCenter.enabled': false,
+  'window.commandCenter': false, 'telemetry.telemetryLevel': 'off', 'workbench.enableExperiments': false,
+  'files.autoSave': 'off', 'workbench.editor.limit.enabled': false, 'security.workspace.trust.enabled': false,
+};
+
+function freePort() {
+  return new Promise((resolve, reject) => {
+    const server = net.createServer().once('error', reject);
+    server.listen(0, '127.0.0.1', () => {
+      const { port } = server.address();
+      server.close(() => resolve(port));
+    });
+  });
+}
+
+function answers(url) {
+  return new Promise((resolve) => {
+    const request = http.get(url, (response) => { response.resume(); resolve(response.statusCode === 200); });
+    request.once('error', () => resolve(false));
+  });
+}
+
+/** Calls until the answer is true; the limit is for what will never come. */
+async function until(what, isSo, seconds = 60) {
+  const end = Date.now() + seconds * 1000;
+  while (!(await isSo())) {
+    if (Date.now() > end) throw new Error(`waited ${seconds} s in vain: ${what}`);
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+}
+
+/** Starts code-server with the extension installed and nothing else. */
+async function startCode({ editors, extension, scratch, settings, env }) {
+  const entry = path.join(editors, 'node_modules/code-server/out/node/entry.js');
+  const folders = ['--user-data-dir', path.join(scratch, 'user'), '--extensions-dir', path.join(scratch, 'extensions')];
+  const config = path.join(scratch, 'code-server.yaml');
+  fs.mkdirSync(path.join(scratch, 'user/User'), { recursive: true });
+  fs.writeFileSync(path.join(scratch, 'user/User/settings.json'), JSON.stringify({ ...QUIET, ...settings }));
+  fs.writeFileSync(config, '');
+  const quiet = { stdio: ['ignore', 'pipe', 'pipe'], env };
+  execFileSync(process.execPath, [entry, '--config', config, ...folders, '--install-extension', extension, '--force'], quiet);
+  const port = await freePort();
+  const options = ['--auth', 'none', '--bind-addr', `127.0.0.1:${port}`, '--disable-telemetry', '--disable-update-check', '--disable-getting-started-override'];
+  const log = fs.openSync(path.join(scratch, 'code-server.log'), 'a');
+  const code = spawn(process.execPath, [entry, '--config', config, ...folders, ...options], { stdio: ['ignore', log, log], env, detached: true });
+  const url = `http://127.0.0.1:${port}`;
+  await until('code-server answers', () => answers(`${url}/healthz`));
+  return { url, stop: () => { try { process.kill(-code.pid, 'SIGTERM'); } catch { /* it has gone already */ } } };
+}
+
+/** Opens the workbench on a folder; answers the page and what a person does with it. */
+async function openWorkbench({ editors, url, folder, shots }) {
+  const { chromium } = require(path.join(editors, 'node_modules/playwright-core'));
+  const browser = await chromium.launch({ executablePath: '/usr/bin/chromium', args: ['--no-sandbox', '--disable-gpu', '--disable-background-networking', '--disable-component-update', '--disable-sync'] });
+  const page = await browser.newPage({ viewport: { width: 1400, height: 900 } });
+  page.setDefaultTimeout(60_000);
+  await page.goto(`${url}/?folder=${encodeURIComponent(folder)}`);
+  await page.locator('.monaco-workbench').waitFor();
+  let count = 0;
+
+  const shot = async (name) => {
+    count += 1;
+    await page.screenshot({ path: path.join(shots, `${String(count).padStart(2, '0')}-${name}.png`) });
+  };
+  const quickInput = page.locator('.quick-input-widget:visible');
+  const row = (text) => quickInput.locator('.monaco-list-row').filter({ hasText: text }).first();
+  /** Runs a command as a person does: by its name in the palette. */
+  const palette = async (title) => {
+    await page.keyboard.press('F1');
+    const input = quickInput.locator('input.input');
+    await input.waitFor();
+    await input.fill(`>${title}`);
+    await row(title).waitFor();
+    await page.keyboard.press('Enter');
+  };
+  const openFile = async (name) => {
+    await page.keyboard.press('Control+P');
+    await quickInput.locator('input.input').fill(name);
+    await row(path.basename(name)).click();
+    await page.locator('.tab.active').filter({ hasText: path.basename(name) }).waitFor();
+  };
+  const notification = (text) => page.locator('.notifications-toasts .notification-list-item').filter({ hasText: text }).first();
+  const statusBar = page.locator('.statusbar-item[id*="understudy"]').first();
+  const lens = (text) => page.locator('.codelens-decoration a, .codelens-decoration span').filter({ hasText: text });
+  return { page, shot, palette, openFile, notification, statusBar, lens, quickInput, row, close: () => browser.close() };
+}
+
+module.exports = { startCode, openWorkbench, until };
