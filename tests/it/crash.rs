@@ -84,7 +84,7 @@ impl Middle {
     }
 }
 
-fn go(folder: &Path) {
+pub fn go(folder: &Path) {
     fs::write(folder.join("go"), "").unwrap();
 }
 
@@ -99,7 +99,7 @@ fn newly_waiting(understudy: &Understudy, known: &[PathBuf]) -> PathBuf {
 }
 
 /// The folders below the state folder in which a test waits.
-fn waiting_in(state: &Path) -> Vec<PathBuf> {
+pub fn waiting_in(state: &Path) -> Vec<PathBuf> {
     let mut found = Vec::new();
     let mut open = vec![state.to_owned()];
     while let Some(folder) = open.pop() {

@@ -39,6 +39,9 @@ const LONG: Duration = Duration::from_secs(180);
 /// Generous: the promise is a second, and tests that measure are measurements.
 const END: Duration = Duration::from_secs(20);
 
+/// Several times the longest time for which the server gathers changes before it speaks.
+const SILENCE: Duration = Duration::from_secs(1);
+
 /// An editor with a server of its own.
 #[derive(Debug)]
 pub struct Editor {
@@ -173,6 +176,11 @@ impl Editor {
         });
     }
 
+    /// The developer puts another text in the place of everything, by the editor's undo for instance.
+    pub fn rewrite(&self, path: &str, text: &str) {
+        self.with(|desk| desk.rewrite(&self.path(path), text));
+    }
+
     pub fn text(&self, path: &str) -> String {
         self.look(|desk| desk.text(&self.path(path)))
     }
@@ -182,9 +190,14 @@ impl Editor {
         self.with(Desk::forget_typed);
     }
 
-    /// Answers the edits that wait in [`Manner::Waits`], honestly, and every later one.
+    /// Answers what waits in [`Manner::Waits`] or [`Manner::Silent`], honestly, and so everything later.
     pub fn let_go(&self) {
         self.with(Desk::let_go);
+    }
+
+    /// Says something that no editor would say.
+    pub fn say(&self, message: Value) {
+        self.with(|desk| desk.say(message));
     }
 
     pub fn notify(&self, method: &str, params: Value) {
@@ -296,6 +309,19 @@ impl Editor {
             assert!(Instant::now() < end, "waited in vain until {what}\n{}", self.shared.last_lines());
             self.shared.pause(Duration::from_millis(50));
         }
+    }
+
+    /// Waits until the server has said nothing for longer than it ever holds back what it has to say.
+    #[track_caller]
+    pub fn wait_for_silence(&self) {
+        let count = || self.look(|desk| desk.transcript().len());
+        let mut last = (count(), Instant::now());
+        self.poll("the server is silent", |_| {
+            if count() != last.0 {
+                last = (count(), Instant::now());
+            }
+            (last.1.elapsed() > SILENCE).then_some(())
+        });
     }
 
     /// Whether the server still runs.

@@ -114,6 +114,14 @@ impl Desk {
         gone.chain(written).collect()
     }
 
+    /// The developer puts another text in the place of everything, by the editor's undo for instance.
+    pub(crate) fn rewrite(&mut self, path: &Path, text: &str) {
+        let end = self.text(path).len();
+        let edit = Replacement { start: 0, end, text: text.to_owned() };
+        let change = self.change(path, &[edit]);
+        self.notify("textDocument/didChange", change);
+    }
+
     /// The developer takes back what was typed, by hand or with the editor's undo: it is missed no more.
     pub(crate) fn forget_typed(&mut self) {
         self.typed.clear();

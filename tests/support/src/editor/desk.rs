@@ -106,7 +106,7 @@ impl Desk {
         self.asked.iter().all(|id| self.answers.contains_key(id))
     }
 
-    /// Whether an edit that the server asked for waits for an answer.
+    /// Whether something that the server asked for waits for an answer.
     pub fn is_waiting(&self) -> bool {
         !self.held.is_empty()
     }
@@ -154,10 +154,17 @@ impl Desk {
                 }
             }
             (Some(_), None) => {}
-            (Some("workspace/applyEdit"), Some(_)) => self.take_edit(&message),
-            (Some(method), Some(_)) => {
-                let answer = self.courtesy(method, params);
-                self.reply(&message, answer);
+            (Some(_), Some(_)) if self.manner == Manner::Silent => self.held.push(message),
+            (Some(_), Some(_)) => self.answer_request(&message),
+        }
+    }
+
+    fn answer_request(&mut self, request: &Value) {
+        match request["method"].as_str().unwrap_or_default() {
+            "workspace/applyEdit" => self.take_edit(request),
+            method => {
+                let answer = self.courtesy(method, &request["params"]);
+                self.reply(request, answer);
             }
         }
     }
@@ -202,7 +209,7 @@ impl Desk {
     pub(crate) fn let_go(&mut self) {
         self.manner = Manner::Honest;
         for request in std::mem::take(&mut self.held) {
-            self.take_edit(&request);
+            self.answer_request(&request);
         }
     }
 }

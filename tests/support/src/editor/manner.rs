@@ -43,6 +43,8 @@ pub enum Manner {
     DiesAfter,
     /// Waits with its answer until it is let go.
     Waits,
+    /// Waits with its answers to everything until it is let go.
+    Silent,
     /// An honest one that never saves when it is asked to.
     NeverSaves,
 }
