@@ -59,6 +59,11 @@ function M.defaults()
       ['understudy/taskChanged'] = function(_, line, ctx)
         require('understudy.tasks').changed(ctx.client_id, line)
       end,
+      ['workspace/applyEdit'] = function(err, params, ctx)
+        -- The label would be printed once for every file.
+        params.label = nil
+        return vim.lsp.handlers['workspace/applyEdit'](err, params, ctx)
+      end,
       ['understudy/save'] = function(_, params)
         return { unsaved = require('understudy.save').save(params.uris) }
       end,

@@ -236,7 +236,7 @@ local SUBCOMMANDS = {
   log = {
     alone = true,
     run = function()
-      vim.cmd.tabedit(vim.fn.fnameescape(vim.lsp.get_log_path()))
+      vim.cmd.tabedit(vim.fn.fnameescape(require('vim.lsp.log').get_filename()))
     end,
   },
 }

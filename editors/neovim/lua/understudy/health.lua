@@ -61,7 +61,7 @@ local function servers()
     local extension = vim.tbl_get(each.server_capabilities or {}, 'experimental', 'understudy', 'protocol')
     local text = ('%s: %d buffers, %s'):format(
       each.config.root_dir,
-      #vim.lsp.get_buffers_by_client_id(each.id),
+      vim.tbl_count(each.attached_buffers),
       each.offset_encoding
     )
     if extension == 1 then
