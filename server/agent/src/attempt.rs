@@ -1,6 +1,6 @@
 //! Stations 9 to 13: the engine proposes, the proposal is checkpointed, the checks judge it, the diff is ready.
 
-use task::{Attempt, AttemptId, Candidate, Conclusion, Event, StopReason, TreeId};
+use task::{Attempt, AttemptId, Conclusion, Event, StopReason, TreeId};
 
 use crate::engine::Proposal;
 use crate::{Error, walk::Walk};
@@ -28,14 +28,16 @@ impl Walk<'_> {
         }
         let (receipts, judgement) = self.prove(&base, &tree)?;
         let outcome = if judgement.verified { "verified".to_owned() } else { judgement.reasons.join("; ") };
-        self.record(Event::Checked { attempt, tree: tree.clone(), receipts, judgement: Some(Box::new(judgement)) })?;
+        let (judgement, ran) = (Some(Box::new(judgement)), self.take_ran());
+        self.record(Event::Checked { attempt, tree: tree.clone(), receipts, judgement, ran })?;
         self.record(Event::AttemptEnded { attempt, tree: tree.clone(), outcome })?;
         self.diff_ready(tree)
     }
 
     fn diff_ready(&mut self, tree: TreeId) -> Result<Option<Conclusion>, Error> {
         let limitations = self.state.attempts.last().map(|attempt| attempt.limitations.clone()).unwrap_or_default();
-        self.record(Event::DiffReady { tree, limitations })?;
+        let ran = self.take_ran();
+        self.record(Event::DiffReady { tree, limitations, ended: None, ran })?;
         // A reviewer must not block the next task.
         self.site = None;
         Ok(None)
@@ -78,15 +80,6 @@ impl Walk<'_> {
             let what = format!("the change touches {first}{more}, outside the permitted paths (`--paths`)");
             Conclusion::Stopped { reason: StopReason::OutOfScope { what } }
         }))
-    }
-
-    /// The tree that the developer's files are expected to show before anything is written: the base, or where their
-    /// working tree was the candidate, the candidate.
-    pub(crate) fn expected(&self) -> Option<&TreeId> {
-        match self.state.request.candidate {
-            Some(Candidate::Worktree) => self.state.candidate.as_ref(),
-            _ => self.state.base.as_ref(),
-        }
     }
 }
 

@@ -8,6 +8,7 @@ use task::{Author, Digest, Engine, Event, Record, State, TaskId, TreeId};
 use worktree::{Authors, Store, Workspace};
 
 use crate::report::{Evidence, Report, Timing};
+use crate::review::kept_tree;
 use crate::walk::{Walk, fold};
 use crate::{Error, risks};
 
@@ -41,15 +42,22 @@ fn about(
     state: &State,
     tree: Option<&TreeId>,
 ) -> Result<Report, Error> {
-    let tree = tree.or(state.tree.as_ref());
-    let rebased = tree.and_then(|tree| state.rebases.iter().rev().find(|rebase| rebase.tree == *tree));
-    let base = rebased.map(|rebase| &rebase.onto).or(state.base.as_ref());
+    let reviewed = state.reviewed();
+    let offered = tree.and_then(|tree| state.offer(tree)).map(|offered| &offered.base);
+    let base = offered.or(reviewed.map(|it| it.0)).or(state.base.as_ref());
+    let tree = tree.or(reviewed.map(|it| it.1));
+    let between = |base, tree| risks::diff(store, base, tree, &Authors::all(author(state)));
     let (diff, unified) = match (base, tree) {
         (Some(base), Some(tree)) => {
-            let diff = risks::diff(store, base, tree, &Authors::all(author(state)))?;
-            (Some(diff), String::from_utf8_lossy(&worktree::unified(store, base, tree)?).into_owned())
+            let unified = String::from_utf8_lossy(&worktree::unified(store, base, tree)?).into_owned();
+            (Some(between(base, tree)?), unified)
         }
         _ => (None, String::new()),
+    };
+    let kept_tree = match (reviewed, &diff) {
+        (None, _) => None,
+        (Some((base, tree)), Some(diff)) if (&diff.base, &diff.tree) == (base, tree) => kept_tree(store, state, diff),
+        (Some((base, tree)), _) => kept_tree(store, state, &between(base, tree)?),
     };
     let mut receipts = Vec::new();
     for key in receipt_keys(records) {
@@ -57,7 +65,7 @@ fn about(
     }
     let concluded = records.iter().rev().find(|record| matches!(record.event, Ok(Event::Concluded { .. })));
     let completed = concluded.map(|record| record.at);
-    Ok(Report::new(state, Evidence { diff, unified, receipts, timings: timings(records), completed }))
+    Ok(Report::new(state, Evidence { diff, unified, kept_tree, receipts, timings: timings(records), completed }))
 }
 
 /// Who wrote the change of a task that has a single author.
@@ -73,7 +81,7 @@ fn receipt_keys(records: &[Record]) -> Vec<Digest> {
     let mut seen = BTreeSet::new();
     let events = records.iter().filter_map(|record| record.event.as_ref().ok());
     let keys = events.flat_map(|event| match event {
-        Event::Baselined { receipts }
+        Event::Baselined { receipts, .. }
         | Event::Checked { receipts, .. }
         | Event::Rechecked { receipts, .. }
         | Event::Rebased { receipts, .. } => receipts.clone(),
@@ -102,6 +110,8 @@ fn timings(records: &[Record]) -> Vec<Timing> {
             Event::Checked { .. } | Event::Rechecked { .. } | Event::Rebased { .. } | Event::AttemptEnded { .. } => {
                 "check"
             }
+            // How long a person thought is not where the time went.
+            Event::HunkRejected { .. } | Event::HunkKept { .. } => continue,
             Event::DiffReady { .. } | Event::Concluded { .. } | Event::Closed {} => "compare",
             Event::PublicationPrepared { .. } | Event::PublicationRequested { .. } | Event::Published { .. } => {
                 "publish"

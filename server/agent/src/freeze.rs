@@ -15,7 +15,7 @@ impl Walk<'_> {
     pub(crate) fn freeze(&mut self) -> Result<Freezing, Error> {
         self.house.audience.doing("taking a snapshot");
         let options = FreezeOptions { allow: self.state.request.allowed_files.clone() };
-        let frozen = worktree::freeze(&self.workspace, &self.store, &[], &options)?;
+        let frozen = self.current()?;
         self.store.keep_provision(self.id(), &frozen.provision)?;
         let mut limitations = frozen.limitations;
         let revision = |name: &str, limitations: &mut Vec<Limitation>| -> Result<TreeId, Error> {

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use sandbox::{CancelToken, Sandbox};
 use task::port::{Compiler, Journal};
 
+use crate::documents::Documents;
 use crate::progress::Audience;
 use crate::site::Place;
 
@@ -17,6 +18,8 @@ pub struct House {
     /// The jail, or why there is none together with the remedy.
     pub sandbox: Result<Sandbox, String>,
     pub compilers: Arc<dyn Compilers>,
+    /// Text in editors that was perhaps not saved.
+    pub documents: Arc<dyn Documents>,
     pub audience: Audience,
     /// Ends whatever runs.
     pub cancel: CancelToken,

@@ -151,7 +151,8 @@ impl Walk<'_> {
             }
         }
         if self.state.baseline.is_none() && self.state.base.as_ref() == Some(base) {
-            self.record(Event::Baselined { receipts: keys })?;
+            let ran = self.take_ran();
+            self.record(Event::Baselined { receipts: keys, ran })?;
         }
         Ok(())
     }
@@ -171,7 +172,8 @@ impl Walk<'_> {
             let (check, tree) = (check.id.clone(), tree.clone());
             audience.tell(Progress::CheckEnded { check, side, tree, verdict, cached, duration_ms });
         };
-        if let Some(known) = self.house.journal.receipt(&Receipt::key_of(tree, check, &environment))?
+        if self.anew.as_ref() != Some(tree)
+            && let Some(known) = self.house.journal.receipt(&Receipt::key_of(tree, check, &environment))?
             && known.verdict.is_conclusive()
         {
             ended(known.verdict, true, known.duration_ms);
@@ -211,6 +213,7 @@ impl Walk<'_> {
     ) -> Result<Ran, Error> {
         let store = Arc::clone(&self.store);
         let remaining = self.command_time();
+        self.ran += 1;
         let watch = Watch {
             cancel: self.house.cancel.clone(),
             progress: progress(self.house.audience.clone(), check.id.clone()),

@@ -2,7 +2,7 @@
 //! claims is a hint, what is read back is the end.
 
 use task::port::Publisher;
-use task::{Candidate, Event, Publication, PublicationEnd, PublishedFile, Risk, Scope, TreeId, TreePath};
+use task::{Event, Publication, PublicationEnd, PublishedFile, Risk, Scope, TreeId, TreePath};
 use worktree::{FreezeOptions, Frozen, Rebased};
 
 use crate::cancel::CancelWatch;
@@ -55,12 +55,13 @@ impl Walk<'_> {
                 return Ok(Applied::Ended(end));
             }
         }
-        let Some(expected) = self.base_of(&approval.tree) else {
-            return refused(format!(
-                "task {} has no tree {}; `understudy tasks show` names those it has",
-                self.id(),
-                approval.tree
-            ));
+        let Some(expected) = self.state.offer(&approval.tree).map(|offered| offered.over.clone()) else {
+            let is_kept = self.state.reviewed().is_some() && self.kept_tree().is_ok_and(|kept| kept == approval.tree);
+            return refused(if is_kept {
+                format!("tree {} was not checked yet as the selection that it is", approval.tree)
+            } else {
+                format!("task {} has no tree {}; `understudy tasks show` names those it has", self.id(), approval.tree)
+            });
         };
         if !self.state.is_verified(&approval.tree) && !approval.unverified {
             return refused(format!("tree {} is not verified; `--unverified` writes it all the same", approval.tree));
@@ -159,33 +160,19 @@ impl Walk<'_> {
         self.store.keep(self.id(), current)?;
         self.store.keep(self.id(), &rebased)?;
         self.store.keep_provision(self.id(), &now.provision)?;
-        // A change that stands in the working tree already is still judged against what was there before it.
-        let before = match (&self.state.request.candidate, &self.state.base) {
-            (Some(Candidate::Worktree), Some(base)) => base.clone(),
-            _ => current.clone(),
-        };
-        let (receipts, judgement) = self.prove(&before, &rebased)?;
+        let (receipts, judgement) = self.prove(&self.judged_against(current), &rebased)?;
         self.site = None;
         let verified = judgement.verified;
-        let (onto, from) = (current.clone(), tree.clone());
-        self.record(Event::Rebased { onto, from, tree: rebased.clone(), receipts, judgement: Box::new(judgement) })?;
+        let (onto, from, tree, ran) = (current.clone(), tree.clone(), rebased.clone(), self.take_ran());
+        self.record(Event::Rebased { onto, from, tree, receipts, judgement: Box::new(judgement), ran })?;
         Ok(Applied::Moved { tree: rebased, verified })
     }
 
-    /// What the workspace has to show for this tree to be written as it is; `None` for a tree that is not the task's.
-    fn base_of(&self, tree: &TreeId) -> Option<TreeId> {
-        if let Some(rebase) = self.state.rebases.iter().rev().find(|rebase| rebase.tree == *tree) {
-            return Some(rebase.onto.clone());
-        }
-        let own = self.state.tree.as_ref() == Some(tree)
-            || self.state.selections.iter().any(|(selected, _)| selected == tree);
-        if own { self.expected().cloned() } else { None }
-    }
-
-    /// The workspace as it is now.
-    fn current(&self) -> Result<Frozen, Error> {
+    /// The workspace as it is now, with what stands in editors.
+    pub(crate) fn current(&self) -> Result<Frozen, Error> {
         let options = FreezeOptions { allow: self.state.request.allowed_files.clone() };
-        Ok(worktree::freeze(&self.workspace, &self.store, &[], &options)?)
+        let documents = self.house.documents.open(self.workspace.top());
+        Ok(worktree::freeze(&self.workspace, &self.store, &documents, &options)?)
     }
 }
 

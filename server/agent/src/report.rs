@@ -27,6 +27,12 @@ pub struct Report {
     /// One unified diff from base to tree that `git apply` takes, binary files included.
     pub diff: String,
     pub hunks: Vec<HunkRecord>,
+    /// How often what a reviewer acts on changed: verdicts on hunks, rebases, publications, the end.
+    pub revision: u64,
+    /// The tree of the hunks that are not rejected, of the diff under review; with nothing rejected the diff's own.
+    pub kept_tree: Option<TreeId>,
+    /// `verified` or `not verified`; `None` while nothing judged that tree.
+    pub kept_verdict: Option<String>,
     /// Each check at the tree against the same check at base.
     pub checks: Vec<Comparison>,
     /// What the evidence does not cover.
@@ -74,6 +80,8 @@ pub struct HunkRecord {
     pub risks: Vec<Risk>,
     /// Whether writing it needs a consent of its own.
     pub needs_consent: bool,
+    /// Whether the reviewer took it out of what would be written.
+    pub rejected: bool,
 }
 
 /// One command that ran in the sandbox to judge a tree.
@@ -119,6 +127,7 @@ pub struct NextStep {
 pub struct Evidence {
     pub diff: Option<Diff>,
     pub unified: String,
+    pub kept_tree: Option<TreeId>,
     pub receipts: Vec<Receipt>,
     pub timings: Vec<Timing>,
     pub completed: Option<UnixMillis>,
@@ -158,12 +167,15 @@ impl Report {
             next: next_steps(state, tree.as_ref(), diff, conclusion.as_ref()),
             tree,
             diff: evidence.unified,
-            hunks: diff.map(hunk_records).unwrap_or_default(),
+            hunks: diff.map(|diff| hunk_records(state, diff)).unwrap_or_default(),
+            revision: state.revision,
+            kept_verdict: kept_verdict(state, evidence.kept_tree.as_ref()),
+            kept_tree: evidence.kept_tree,
             checks: judgement.map(|judgement| judgement.comparisons.clone()).unwrap_or_default(),
             limitations,
             usage: Usage {
                 attempts: u32::try_from(state.attempts.len()).unwrap_or(u32::MAX),
-                commands: u32::try_from(evidence.receipts.len()).unwrap_or(u32::MAX),
+                commands: state.commands,
                 ..Usage::default()
             },
             timings: evidence.timings,
@@ -188,7 +200,12 @@ impl Report {
     }
 }
 
-fn hunk_records(diff: &Diff) -> Vec<HunkRecord> {
+fn kept_verdict(state: &State, kept: Option<&TreeId>) -> Option<String> {
+    let judgement = state.judgement(kept?)?;
+    Some(if judgement.verified { "verified" } else { "not verified" }.to_owned())
+}
+
+fn hunk_records(state: &State, diff: &Diff) -> Vec<HunkRecord> {
     diff.hunks()
         .map(|(file, hunk)| HunkRecord {
             id: hunk.id.clone(),
@@ -202,6 +219,7 @@ fn hunk_records(diff: &Diff) -> Vec<HunkRecord> {
             author: hunk.author,
             risks: file.risks.clone(),
             needs_consent: file.risks.iter().any(|risk| risk.needs_consent()),
+            rejected: state.rejected.contains(&hunk.id),
         })
         .collect()
 }
@@ -258,13 +276,13 @@ fn next_steps(
         for file in diff.files.iter().filter(|file| file.risks.iter().any(|risk| risk.needs_consent())) {
             command.push_str(&format!(" --consent {}", shell_word(&file.path.to_string())));
         }
-        let is_worktree = state.request.candidate == Some(task::Candidate::Worktree);
+        let is_worktree = state.is_in_the_files();
         // The working tree shows its own candidate already.
         if !is_worktree || state.candidate.as_ref() != Some(tree) {
             steps.push(step(if verified { "write it" } else { "write it all the same" }, command));
         }
-        // Hunks are selected from the task's own diff: those of a rebased tree are others.
-        if !state.rebases.iter().any(|rebase| rebase.tree == *tree) {
+        // Hunks are selected from the diff under review: those of another base are others.
+        if state.reviewed().is_some_and(|(base, _)| *base == diff.base) {
             let what = if is_worktree { "take some of it back" } else { "keep only some hunks" };
             steps.push(step(what, format!("understudy tasks diff {id} --select HUNK,...")));
         }

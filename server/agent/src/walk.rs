@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use task::port::{JournalError, Lease};
-use task::{Conclusion, Engine, Event, Record, Request, State, Station, StopReason, TaskId, Tool};
+use task::{Conclusion, Engine, Event, Record, Request, State, Station, StopReason, TaskId, Tool, TreeId};
 use worktree::{Store, Workspace};
 
 use crate::cancel::CancelWatch;
@@ -25,6 +25,10 @@ pub struct Walk<'h> {
     pub(crate) store: Arc<Store>,
     /// The slot with what runs in it, leased when first needed.
     pub(crate) site: Option<Site>,
+    /// Sandboxed commands since the last fact that counts them.
+    pub(crate) ran: u32,
+    /// The tree whose checks run whatever receipts say.
+    pub(crate) anew: Option<TreeId>,
     deadline: Instant,
 }
 
@@ -40,7 +44,7 @@ impl<'h> Walk<'h> {
         let Some(lease) = lease else { return Ok(Err(id)) };
         let deadline = Instant::now() + Duration::from_millis(request.limits.timeout_ms);
         let state = State::new(request);
-        Ok(Ok(Self { house, lease, state, workspace, store, site: None, deadline }))
+        Ok(Ok(Self { house, lease, state, workspace, store, site: None, ran: 0, anew: None, deadline }))
     }
 
     /// Takes over a task whose process ended or is stopped, to walk on.
@@ -69,7 +73,7 @@ impl<'h> Walk<'h> {
         let workspace = Workspace::open(std::path::Path::new(&state.request.workspace), &house.state)?;
         let store = Arc::new(Store::open(&workspace)?);
         let deadline = Instant::now() + Duration::from_millis(state.request.limits.timeout_ms);
-        Ok(Self { house, lease, state, workspace, store, site: None, deadline })
+        Ok(Self { house, lease, state, workspace, store, site: None, ran: 0, anew: None, deadline })
     }
 
     /// Gives the task back after an act.
@@ -87,8 +91,8 @@ impl<'h> Walk<'h> {
     /// When the journal cannot be written.
     pub fn cancel(mut self) -> Result<(), Error> {
         if self.state.conclusion.is_none() {
-            self.hand_over()?;
-            self.record(Event::Concluded { conclusion: Conclusion::Cancelled })?;
+            let conclusion = self.hand_over(Conclusion::Cancelled)?;
+            self.record(Event::Concluded { conclusion })?;
         }
         self.give_back()
     }
@@ -119,7 +123,7 @@ impl<'h> Walk<'h> {
                 Err(error) => self.cut_short().or_else(|| Some(Conclusion::Infrastructure { reason: error.chain() })),
             };
             if let Some(conclusion) = ended {
-                self.hand_over()?;
+                let conclusion = self.hand_over(conclusion)?;
                 self.record(Event::Concluded { conclusion })?;
             }
         };
@@ -130,7 +134,10 @@ impl<'h> Walk<'h> {
 
     /// One station further, or the end.
     fn step(&mut self) -> Result<Option<Conclusion>, Error> {
-        if let Some(conclusion) = self.cut_short() {
+        // Where the diff is there, nothing is left that could be cut short.
+        if self.state.station < Station::DiffReady
+            && let Some(conclusion) = self.cut_short()
+        {
             return Ok(Some(conclusion));
         }
         match self.state.station {
@@ -185,21 +192,28 @@ impl<'h> Walk<'h> {
         Ok(None)
     }
 
-    /// Whatever ended the task, the tree it reached becomes the diff.
-    fn hand_over(&mut self) -> Result<(), Error> {
+    /// Whatever ended the task, the tree it reached becomes the diff; a process before this one may have said already how
+    /// it ended.
+    fn hand_over(&mut self, conclusion: Conclusion) -> Result<Conclusion, Error> {
         if self.state.tree.is_some() {
-            return Ok(());
+            return Ok(self.state.ended.clone().unwrap_or(conclusion));
         }
-        let reached =
-            self.state.attempts.last().map(|attempt| attempt.tree.clone()).or_else(|| self.state.candidate.clone());
-        if let Some(tree) = reached {
-            self.record(Event::DiffReady { tree, limitations: Vec::new() })?;
+        let (tree, limitations) = match self.state.attempts.last() {
+            Some(attempt) => (Some(attempt.tree.clone()), attempt.limitations.clone()),
+            None => (self.state.candidate.clone(), Vec::new()),
+        };
+        if let Some(tree) = tree {
+            let (ended, ran) = (Some(conclusion.clone()), self.take_ran());
+            self.record(Event::DiffReady { tree, limitations, ended, ran })?;
         }
-        Ok(())
+        Ok(conclusion)
     }
 
     /// What the judgement of the diff's tree means for the task.
-    pub(crate) fn judged(&self) -> Conclusion {
+    fn judged(&self) -> Conclusion {
+        if let Some(ended) = &self.state.ended {
+            return ended.clone();
+        }
         let judgement = self.state.tree.as_ref().and_then(|tree| self.state.judgement(tree));
         match judgement {
             Some(judgement) if judgement.verified => Conclusion::Verified,
@@ -214,6 +228,11 @@ impl<'h> Walk<'h> {
         self.state.apply(&event);
         self.house.audience.tell(Progress::Happened(event));
         Ok(())
+    }
+
+    /// The commands that ran and are not counted yet, to be counted by the fact that is recorded now.
+    pub(crate) fn take_ran(&mut self) -> u32 {
+        std::mem::take(&mut self.ran)
     }
 
     /// What is left of the task's active time.

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use agent::{Audience, Compilers, House};
+use agent::{Audience, Compilers, House, NoDocuments};
 use journal::Journal;
 use sandbox::{CancelToken, Sandbox};
 use task::{Candidate, Engine, Limits, Request, Scope, Source, Tool, UnixMillis};
@@ -17,6 +17,7 @@ pub fn house(state: &Path, compilers: &Arc<dyn Compilers>) -> Result<House, Fail
         state: state.canonicalize()?,
         sandbox: Sandbox::open().map_err(|error| error.to_string()),
         compilers: Arc::clone(compilers),
+        documents: Arc::new(NoDocuments),
         audience: Audience::none(),
         cancel: CancelToken::new(),
     })
@@ -37,6 +38,7 @@ pub fn request(top: &Path, text: &str, engine: Engine, candidate: Option<Candida
         base_revision: None,
         engine,
         candidate,
+        trigger: None,
         limits: Limits::default(),
         created: UnixMillis(0),
     })

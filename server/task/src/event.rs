@@ -60,9 +60,12 @@ pub enum Event {
     ShadowReady {
         slot: u32,
     },
-    /// Receipts of the base, by key.
+    /// Receipts of the base, by key. Here and below, `ran` counts the sandboxed commands since the last fact that counts
+    /// them; a receipt that was there already needed none.
     Baselined {
         receipts: Vec<Digest>,
+        #[serde(default)]
+        ran: u32,
     },
     PlanProposed {
         plan: Plan,
@@ -94,6 +97,8 @@ pub enum Event {
         tree: TreeId,
         receipts: Vec<Digest>,
         judgement: Option<Box<Judgement>>,
+        #[serde(default)]
+        ran: u32,
     },
     AttemptEnded {
         attempt: AttemptId,
@@ -103,13 +108,32 @@ pub enum Event {
     DiffReady {
         tree: TreeId,
         limitations: Vec<Limitation>,
+        /// What ended the task before its tree was judged: whoever resumes it says the same.
+        #[serde(default)]
+        ended: Option<Conclusion>,
+        #[serde(default)]
+        ran: u32,
     },
-    /// A selection of hunks is a tree of its own and was checked as one.
+    /// The reviewer took a hunk out of what would be written.
+    HunkRejected {
+        hunk: HunkId,
+        reason: Option<String>,
+    },
+    /// A rejection was taken back.
+    HunkKept {
+        hunk: HunkId,
+    },
+    /// A selection of hunks is a tree of its own and was checked as one; or a tree was checked again, with all its hunks.
     Rechecked {
         tree: TreeId,
+        /// What the hunks are relative to; the task's base where nothing is said.
+        #[serde(default)]
+        base: Option<TreeId>,
         kept: Vec<HunkId>,
         receipts: Vec<Digest>,
         judgement: Box<Judgement>,
+        #[serde(default)]
+        ran: u32,
     },
     /// The workspace had moved on; the tree was brought onto it and checked again.
     Rebased {
@@ -118,6 +142,8 @@ pub enum Event {
         tree: TreeId,
         receipts: Vec<Digest>,
         judgement: Box<Judgement>,
+        #[serde(default)]
+        ran: u32,
     },
     PublicationPrepared {
         publication: u32,
@@ -160,8 +186,6 @@ pub enum PublicationEnd {
     Refused { reason: String },
     /// Files changed where the diff changes them; nothing was written.
     Diverged { paths: Vec<TreePath> },
-    /// What had been written was taken back.
-    RolledBack { reason: String },
 }
 
 impl Event {

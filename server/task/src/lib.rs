@@ -16,6 +16,7 @@ mod plan;
 pub mod port;
 mod receipt;
 mod request;
+mod review;
 mod risk;
 mod scope;
 mod state;
@@ -33,7 +34,8 @@ pub use id::{
 pub use path::{PathError, TreePath};
 pub use plan::{Plan, Question, Step, StepAction, StepStatus};
 pub use receipt::{Comparison, Judgement, Limitation, Receipt, SandboxLevel};
-pub use request::{Candidate, Engine, Request, Source, Tool};
+pub use request::{Candidate, Engine, Request, Source, Tool, Trigger};
+pub use review::Offered;
 pub use risk::Risk;
 pub use scope::{Scope, ScopeError};
 pub use state::{Attempt, Publication, Rebase, State, Station};

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{Digest, Limits, RequestId, Scope, TaskId, UnixMillis};
+use crate::{Digest, Limits, RequestId, Scope, TaskId, TreePath, UnixMillis};
 
 /// What the developer asked for, frozen when they asked.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -28,8 +28,21 @@ pub struct Request {
     pub engine: Engine,
     /// The change to be proved, with the patch engine.
     pub candidate: Option<Candidate>,
+    /// The comment that asked, where one did: taking it out again is part of the change.
+    #[serde(default)]
+    pub trigger: Option<Trigger>,
     pub limits: Limits,
     pub created: UnixMillis,
+}
+
+/// A comment in the developer's text that is a task.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Trigger {
+    pub path: TreePath,
+    /// Counted from 1.
+    pub line: u32,
+    /// The whole line as it was, without its end.
+    pub text: String,
 }
 
 impl Request {

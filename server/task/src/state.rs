@@ -1,8 +1,10 @@
 //! [`State`]: what a task currently is, folded from its events and from nothing else.
 
+use std::collections::BTreeSet;
+
 use crate::{
-    AttemptId, Conclusion, Digest, Event, HunkId, Judgement, Limitation, Plan, PublicationEnd, PublishedFile, Request,
-    TreeId,
+    AttemptId, Conclusion, Digest, Event, HunkId, Judgement, Limitation, Offered, Plan, PublicationEnd, PublishedFile,
+    Request, TreeId,
 };
 
 /// The fold of a task's events. Equal events give equal states, so a resumed task continues where the journal says.
@@ -25,8 +27,18 @@ pub struct State {
     pub selections: Vec<(TreeId, Vec<HunkId>)>,
     /// Trees that were moved onto text that had changed since base.
     pub rebases: Vec<Rebase>,
+    /// Every tree that may be approved, oldest first; the newest entry of a tree counts.
+    pub offered: Vec<Offered>,
+    /// Hunks of the diff under review that the reviewer took out.
+    pub rejected: BTreeSet<HunkId>,
+    /// How often what a reviewer acts on changed: an answer to an older revision may be an answer to something else.
+    pub revision: u64,
     pub publications: Vec<Publication>,
+    /// What ended the task, where its end is not written down yet.
+    pub ended: Option<Conclusion>,
     pub conclusion: Option<Conclusion>,
+    /// Sandboxed commands that ran for this task, as far as they were counted.
+    pub commands: u32,
     /// How often another process took the task over.
     pub resumed: u32,
 }
@@ -113,8 +125,13 @@ impl State {
             judgements: Vec::new(),
             selections: Vec::new(),
             rebases: Vec::new(),
+            offered: Vec::new(),
+            rejected: BTreeSet::new(),
+            revision: 0,
             publications: Vec::new(),
+            ended: None,
             conclusion: None,
+            commands: 0,
             resumed: 0,
         }
     }
@@ -130,6 +147,7 @@ impl State {
 
     /// Takes one more fact in. Total: facts are never refused, whoever appends them has to be right.
     pub fn apply(&mut self, event: &Event) {
+        self.review(event);
         match event {
             Event::Requested { request } => *self = Self::new((**request).clone()),
             Event::Admitted { .. } => self.station = Station::Admitted,
@@ -142,7 +160,10 @@ impl State {
             }
             Event::ShadowReady { .. } | Event::QuestionAsked { .. } | Event::Gated { .. } => {}
             // A fact, not a station: it happens beside looking and planning.
-            Event::Baselined { receipts } => self.baseline = Some(receipts.clone()),
+            Event::Baselined { receipts, ran } => {
+                self.baseline = Some(receipts.clone());
+                self.count(*ran);
+            }
             Event::PlanProposed { plan } => {
                 self.station = Station::Planned;
                 self.plan = Some(plan.clone());
@@ -167,25 +188,34 @@ impl State {
                     attempt.limitations.clone_from(limitations);
                 }
             }
-            Event::Checked { judgement, .. } => self.judgements.extend(judgement.as_deref().cloned()),
+            Event::Checked { judgement, ran, .. } => {
+                self.judgements.extend(judgement.as_deref().cloned());
+                self.count(*ran);
+            }
             Event::AttemptEnded { attempt, tree, outcome } => {
                 if let Some(attempt) = self.attempt_mut(*attempt) {
                     attempt.tree = tree.clone();
                     attempt.outcome = Some(outcome.clone());
                 }
             }
-            Event::DiffReady { tree, limitations } => {
+            Event::DiffReady { tree, limitations, ended, ran } => {
                 self.station = Station::DiffReady;
                 self.tree = Some(tree.clone());
                 self.limitations.extend_from_slice(limitations);
+                self.ended.clone_from(ended);
+                self.count(*ran);
             }
-            Event::Rechecked { tree, kept, judgement, .. } => {
+            // What a reviewer does is folded in one place.
+            Event::HunkRejected { .. } | Event::HunkKept { .. } => {}
+            Event::Rechecked { tree, kept, judgement, ran, .. } => {
                 self.selections.push((tree.clone(), kept.clone()));
                 self.judgements.push((**judgement).clone());
+                self.count(*ran);
             }
-            Event::Rebased { onto, from, tree, judgement, .. } => {
+            Event::Rebased { onto, from, tree, judgement, ran, .. } => {
                 self.rebases.push(Rebase { onto: onto.clone(), from: from.clone(), tree: tree.clone() });
                 self.judgements.push((**judgement).clone());
+                self.count(*ran);
             }
             Event::PublicationPrepared { publication, base, tree, undoes, files } => {
                 self.publications.push(Publication {
@@ -235,6 +265,10 @@ impl State {
             let open = matches!(publication.end, None | Some(PublicationEnd::Partial { .. }));
             publication.requested && open && !undone(publication.number)
         })
+    }
+
+    fn count(&mut self, ran: u32) {
+        self.commands = self.commands.saturating_add(ran);
     }
 
     fn attempt_mut(&mut self, id: AttemptId) -> Option<&mut Attempt> {

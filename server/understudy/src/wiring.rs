@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use agent::House;
+use agent::{House, NoDocuments};
 use journal::Journal;
 use sandbox::{CancelToken, Sandbox};
 use worktree::{Workspace, WorkspaceError};
@@ -52,6 +52,7 @@ fn open_with(settings: Settings, front: Front) -> Result<Opened, Failure> {
         state,
         sandbox: Sandbox::open().map_err(|error| error.to_string()),
         compilers: compilers(),
+        documents: Arc::new(NoDocuments),
         audience: Live::audience(front == Front::Json),
         cancel: CancelToken::new(),
     };

@@ -26,6 +26,7 @@ mod workspace;
 
 pub use compare::{Authors, compare, published_files};
 pub use error::Error;
+pub use lines::{LineChange, line_changes};
 pub use patch::{PatchError, apply_patch};
 pub use publish::FilePublisher;
 pub use rebase::{Rebased, rebase};

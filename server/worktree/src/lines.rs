@@ -23,6 +23,26 @@ pub(crate) fn is_binary(bytes: &[u8]) -> bool {
     bytes.contains(&0)
 }
 
+/// Lines of one text that stand in place of lines of another. Counted from 0, the end not included; either may be empty.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LineChange {
+    pub before: Range<u32>,
+    pub after: Range<u32>,
+}
+
+/// Where two texts differ, line by line, as hunks are cut.
+///
+/// # Errors
+/// When libgit2 cannot compare them, which it does only without memory.
+pub fn line_changes(before: &[u8], after: &[u8]) -> Result<Vec<LineChange>, Error> {
+    let narrow = |range: Range<usize>| {
+        let number = |at: usize| u32::try_from(at).unwrap_or(u32::MAX);
+        number(range.start)..number(range.end)
+    };
+    let runs = runs(before, after)?.into_iter();
+    Ok(runs.map(|run| LineChange { before: narrow(run.old), after: narrow(run.new) }).collect())
+}
+
 /// The runs that differ, in order. The same two texts always give the same runs, however large they are: hunk ids
 /// hang on it.
 pub(crate) fn runs(old: &[u8], new: &[u8]) -> Result<Vec<Run>, Error> {

@@ -42,23 +42,6 @@ impl FilePublisher {
         Self { workspace, store }
     }
 
-    /// Takes a partial publication back: every file at `after` returns to `before`, files still at `before` stay. Files
-    /// that are neither are left alone and make the end [`PublicationEnd::Diverged`], with nothing written.
-    ///
-    /// # Errors
-    /// When the workspace cannot even be read.
-    pub fn roll_back(&self, files: &[PublishedFile], fence: &dyn Fn() -> bool) -> Result<PublicationEnd, PublishError> {
-        let swapped =
-            files.iter().cloned().map(|file| PublishedFile { path: file.path, before: file.after, after: file.before });
-        let end = self.publish(&swapped.collect::<Vec<_>>(), fence)?;
-        Ok(match end {
-            PublicationEnd::Applied => {
-                PublicationEnd::RolledBack { reason: "every file has the bytes it had before".to_owned() }
-            }
-            end => end,
-        })
-    }
-
     fn run(&self, files: &[PublishedFile], fence: &dyn Fn() -> bool) -> Result<PublicationEnd, Error> {
         let _lock = self.lock()?;
         let steps = match files.iter().map(step).collect::<Result<Vec<_>, _>>() {

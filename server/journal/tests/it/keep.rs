@@ -39,7 +39,7 @@ fn receipt(id: &str, output: &[&Digest]) -> Receipt {
 
 fn checked(journal: &Journal, lease: &Lease, receipts: &[&Digest]) {
     let receipts = receipts.iter().map(|digest| (*digest).clone()).collect();
-    let event = Event::Checked { attempt: AttemptId(1), tree: tree(), receipts, judgement: None };
+    let event = Event::Checked { attempt: AttemptId(1), tree: tree(), receipts, judgement: None, ran: 0 };
     journal.append(lease, &event).unwrap();
 }
 

@@ -24,6 +24,7 @@ pub fn request(request_id: Option<&str>) -> Request {
         base_revision: None,
         engine: Engine::Compiler,
         candidate: None,
+        trigger: None,
         allowed_files: Vec::new(),
         limits: Limits::default(),
         created: UnixMillis(0),

@@ -94,9 +94,6 @@ fn finish(walk: &Walk<'_>, applied: &Applied, tree: Option<&TreeId>, json: bool)
         Applied::Ended(PublicationEnd::Refused { reason }) => {
             (ExitCode::Infrastructure, format!("nothing was written: {reason}"))
         }
-        Applied::Ended(PublicationEnd::RolledBack { reason }) => {
-            (ExitCode::Infrastructure, format!("what had been written was taken back: {reason}"))
-        }
         Applied::Moved { tree, verified } => {
             let word = if *verified { "verified" } else { "not verified" };
             let flag = if *verified { "" } else { " --unverified" };

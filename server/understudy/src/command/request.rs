@@ -57,6 +57,7 @@ pub fn request(front: &wiring::Opened, folder: String, common: &Common, ask: Ask
         base_revision: ask.base_revision,
         engine: ask.engine,
         candidate: ask.candidate,
+        trigger: None,
         limits,
         created: UnixMillis(u64::try_from(now.as_millis()).unwrap_or(u64::MAX)),
     })

@@ -4,8 +4,7 @@ use std::collections::BTreeSet;
 
 use agent::{Approval, Walk};
 use anstream::println;
-use serde::Serialize;
-use task::{Event, ExitCode, HunkId, State, TaskId, TreeId};
+use task::{Event, ExitCode, HunkId, TaskId, TreeId};
 
 use super::apply;
 use super::request::{opened, print_json, show, task_id};
@@ -41,38 +40,8 @@ pub fn tasks(verb: Tasks) -> Result<ExitCode, Failure> {
     }
 }
 
-#[derive(Serialize)]
-struct Line {
-    id: TaskId,
-    status: String,
-    verdict: Option<String>,
-    workspace: String,
-    title: String,
-    /// The process that works on it.
-    owner: Option<u32>,
-}
-
 fn list(opened: &Opened, json: bool) -> Result<ExitCode, Failure> {
-    let journal = &opened.house.journal;
-    let mut lines = Vec::new();
-    for id in journal.tasks()? {
-        let records = journal.records(&id)?;
-        let Some(state) = State::fold(records.iter().filter_map(|record| record.event.as_ref().ok())) else { continue };
-        let owner = journal.owner(&id)?;
-        let status = match (&state.conclusion, owner) {
-            (Some(_), _) => state.station.word().to_owned(),
-            (None, Some(_)) => format!("running, {}", state.station.word()),
-            (None, None) => format!("interrupted, {}", state.station.word()),
-        };
-        lines.push(Line {
-            verdict: state.conclusion.as_ref().map(|conclusion| conclusion.word().to_owned()),
-            workspace: state.request.workspace.clone(),
-            title: state.request.title(),
-            id,
-            status,
-            owner,
-        });
-    }
+    let lines = agent::list(&*opened.house.journal)?;
     if json {
         print_json(&lines)?;
         return Ok(ExitCode::Done);

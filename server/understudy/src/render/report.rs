@@ -74,7 +74,6 @@ fn print_verdict(report: &Report) {
             }
             Some(PublicationEnd::Refused { reason }) => format!("refused: {reason}"),
             Some(PublicationEnd::Diverged { .. }) => "diverged: nothing was written".to_owned(),
-            Some(PublicationEnd::RolledBack { reason }) => format!("rolled back: {reason}"),
         };
         println!("  publication {}: {what} ({} files)", publication.number, publication.files.len());
     }
