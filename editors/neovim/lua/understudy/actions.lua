@@ -41,6 +41,9 @@ function M.commands()
     ['understudy.task.create'] = function(command, ctx)
       require('understudy.commands').create(client_of(ctx), command.arguments[1])
     end,
+    ['understudy.client.rename'] = function(command, ctx)
+      require('understudy.commands').rename(client_of(ctx), command.arguments[1])
+    end,
     ['understudy.check.receipt'] = show_text('check.receipt', 'receipt'),
     ['understudy.check.compare'] = show_text('check.compare', 'compare'),
     ['understudy.doctor'] = show_text('doctor', 'doctor'),
