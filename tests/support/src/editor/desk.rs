@@ -87,6 +87,11 @@ impl Desk {
         self.said("window/showMessage").into_iter().filter_map(|it| it["message"].as_str()).collect()
     }
 
+    /// Whether a message held this sentence.
+    pub fn has_said(&self, sentence: &str) -> bool {
+        self.messages().iter().any(|message| message.contains(sentence))
+    }
+
     /// The diagnostics of a file as they stand.
     pub fn diagnostics(&self, path: &Path) -> &[Value] {
         self.diagnostics.get(path).map_or(&[], Vec::as_slice)

@@ -221,7 +221,7 @@ fn broken_rules_are_found() {
         (&rich, edit(json!([{"kind": "delete", "uri": "file:///a"}])), 0),
         (&plain, json!({"id": 9, "result": null}), 1),
         (&plain, note("$/progress", json!({"token": 1, "value": {"kind": "begin"}})), 1),
-        (&plain, note("window/showDocument", json!({})), 1),
+        (&plain, note("window/showDocument", json!({})), 2),
     ];
     for (client, message, expected) in rows {
         let found = check::faults(client, &[(From::Server, message.clone())]);
