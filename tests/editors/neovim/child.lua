@@ -103,6 +103,12 @@ function Child:outcome(number)
   return self:wait('outcome ' .. number, 'outcomes[...]', number)
 end
 
+--- Nothing that went wrong behind the back of a scenario.
+function Child:expect_no_errors()
+  local printed = self:lua([[return vim.api.nvim_exec2('messages', { output = true }).output]])
+  assert(not printed:find('[Ee]rror') and not printed:find('E%d+:'), printed)
+end
+
 --- What a person would see, for failures.
 function Child:picture()
   local ok, text = pcall(function()

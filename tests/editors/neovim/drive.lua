@@ -15,7 +15,10 @@ for _, file in ipairs(vim.fn.sort(vim.fn.glob(here .. '/scenarios/*.lua', false,
       local begun = vim.uv.hrtime()
       local workspace = Workspace.new(scenario.archive or 'warns')
       local child = Child.new(workspace)
-      local ok, why = xpcall(scenario.run, debug.traceback, child, workspace)
+      local ok, why = xpcall(function()
+        scenario.run(child, workspace)
+        child:expect_no_errors()
+      end, debug.traceback)
       if not ok then
         why = ('%s\n%s'):format(why, child:picture())
       end

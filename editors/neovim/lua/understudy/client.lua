@@ -11,6 +11,20 @@ local is_11 = vim.fn.has('nvim-0.11') == 1
 --- The server does not answer within this: something is wrong with it.
 local START_MILLISECONDS = 5000
 
+--- Neovim 0.12 hands `null` on as `vim.NIL`, which counts as true; here it is nil everywhere.
+---@param value any
+---@return any
+local function without_null(value)
+  if value == vim.NIL then
+    return nil
+  elseif type(value) == 'table' then
+    for key, inner in pairs(value) do
+      value[key] = without_null(inner)
+    end
+  end
+  return value
+end
+
 --- The workspace of a file: its git top level, otherwise the current folder if the file is in it.
 ---@param path string
 ---@return string?
@@ -57,7 +71,7 @@ function M.defaults()
     init_options = { understudy = known },
     handlers = {
       ['understudy/taskChanged'] = function(_, line, ctx)
-        require('understudy.tasks').changed(ctx.client_id, line)
+        require('understudy.tasks').changed(ctx.client_id, without_null(line))
       end,
       ['workspace/applyEdit'] = function(err, params, ctx)
         -- The label would be printed once for every file.
@@ -147,11 +161,14 @@ end
 ---@param params table
 ---@param answered fun(err?: lsp.ResponseError, result: any)
 function M.request(client, method, params, answered)
+  local function handler(err, result)
+    answered(err, without_null(result))
+  end
   local sent
   if is_11 then
-    sent = client:request(method, params, answered)
+    sent = client:request(method, params, handler)
   else
-    sent = client.request(method, params, answered)
+    sent = client.request(method, params, handler)
   end
   if not sent then
     answered({ code = -32603, message = 'the server has ended; open a file of the workspace again' }, nil)
