@@ -1,8 +1,10 @@
-// Addresses of texts that exist in no file: `understudy:/TASK/TREE/PATH` names one file of an immutable tree.
+// Addresses of texts that exist in no file: one file of an immutable tree of a task.
+//
+// The protocol writes them `understudy:/TASK/TREE/PATH`. In the editor task and tree stand in the query instead, because an
+// editor takes two sides with different paths for a renamed file, and shows the whole path.
 
 export const SCHEME = 'understudy';
 
-/** One file of one tree of one task. */
 export interface Address {
   task: string;
   tree: string;
@@ -10,19 +12,28 @@ export interface Address {
   path: string;
 }
 
-/** The path of the address, decoded, as editors hold it; the scheme is [`SCHEME`]. */
-export function pathOf(address: Address): string {
-  return `/${address.task}/${address.tree}/${address.path}`;
+/** The parts of a URI, decoded. */
+export interface Parts {
+  path: string;
+  query: string;
 }
 
-/** Reads such a path; undefined where it is none. */
-export function addressOf(path: string): Address | undefined {
-  const parts = path.split('/');
-  const [empty, task, tree, ...rest] = parts;
-  if (empty !== '' || !task || !tree || rest.length === 0 || rest.some((part) => part === '')) {
-    return undefined;
-  }
-  return { task, tree, path: rest.join('/') };
+/** The address as the editor holds it. */
+export function partsOf(address: Address): Parts {
+  return { path: `/${address.path}`, query: `${address.task}/${address.tree}` };
+}
+
+/** Reads what [`partsOf`] wrote; undefined where it is something else. */
+export function addressOf({ path, query }: Parts): Address | undefined {
+  const [task, tree, more] = query.split('/');
+  const names = path.split('/').slice(1);
+  if (!task || !tree || more !== undefined || !path.startsWith('/') || names.some((name) => name === '')) return undefined;
+  return { task, tree, path: names.join('/') };
+}
+
+/** The path of the protocol's URI, not yet encoded. */
+export function protocolPath(address: Address): string {
+  return `/${address.task}/${address.tree}/${address.path}`;
 }
 
 /** How a tree is named to people: long enough to tell trees apart, short enough to read. */

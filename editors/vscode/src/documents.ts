@@ -1,11 +1,11 @@
 // Read-only documents: files of a task's trees, and texts such as receipts.
 
 import * as vscode from 'vscode';
-import { type Address, SCHEME, pathOf } from './addresses';
+import { type Address, SCHEME, addressOf, partsOf, protocolPath } from './addresses';
 import type { Server } from './server';
 
 export function uriOf(address: Address): vscode.Uri {
-  return vscode.Uri.from({ scheme: SCHEME, path: pathOf(address) });
+  return vscode.Uri.from({ scheme: SCHEME, ...partsOf(address) });
 }
 
 /** Files of trees. A tree never changes, so a text is asked for again only where it could not be had. */
@@ -28,8 +28,11 @@ export class TreeDocuments implements vscode.TextDocumentContentProvider, vscode
   }
 
   async provideTextDocumentContent(uri: vscode.Uri): Promise<string> {
+    const address = addressOf(uri);
+    if (address === undefined) return '';
     try {
-      const { text, binary } = await this.#server.document(uri.toString());
+      const asked = vscode.Uri.from({ scheme: SCHEME, path: protocolPath(address) });
+      const { text, binary } = await this.#server.document(asked.toString());
       if (binary) return '(not text)\n';
       return text ?? '';
     } catch {

@@ -32,7 +32,12 @@ export async function activate(extension: vscode.ExtensionContext): Promise<void
     new StatusBar(tasks, server),
     ...registerCommands(context),
     new vscode.Disposable(tasks.onChange((change) => { tellEnd(context, change); })),
-    server.onTaskChanged((line) => tasks.update(line)),
+    server.onTaskChanged((line) => {
+      const isNew = tasks.get(line.id) === undefined;
+      tasks.update(line);
+      // The list knows the order of tasks, and what else was found when folders were read.
+      if (isNew) refreshSoon(context);
+    }),
     server.onStarted(() => {
       refresh(context).catch((error: unknown) => { complain(server, error); });
     }),
@@ -45,6 +50,18 @@ export async function activate(extension: vscode.ExtensionContext): Promise<void
 export async function deactivate(): Promise<void> {
   await running?.stop();
   running = undefined;
+}
+
+let refreshing = false;
+
+/** One list for all tasks that are announced at once. */
+function refreshSoon(context: Context): void {
+  if (refreshing) return;
+  refreshing = true;
+  setTimeout(() => {
+    refreshing = false;
+    refresh(context).catch(() => undefined);
+  }, 200);
 }
 
 /** A task that came to its end shows one message. Nothing opens by itself. */

@@ -2,30 +2,17 @@
 
 import type { Hunk } from './protocol';
 
-/** A hunk with its verdict. */
-export interface Judged extends Hunk {
-  rejected: boolean;
-}
-
 /** One changed file of a proposal, in the order of the report. */
 export interface FileDiff {
   path: string;
   oldPath: string;
-  hunks: Judged[];
+  hunks: Hunk[];
   /** Whether base has the file, and whether the proposal has. */
   inBase: boolean;
   inTree: boolean;
 }
 
-/**
- * Puts verdicts on hunks. A hunk has the same id in every tree that contains it, so what the kept tree lacks was rejected.
- */
-export function judge(proposed: readonly Hunk[], kept: readonly Hunk[]): Judged[] {
-  const ids = new Set(kept.map((hunk) => hunk.id));
-  return proposed.map((hunk) => ({ ...hunk, rejected: !ids.has(hunk.id) }));
-}
-
-export function byFile(hunks: readonly Judged[]): FileDiff[] {
+export function byFile(hunks: readonly Hunk[]): FileDiff[] {
   const files = new Map<string, FileDiff>();
   for (const hunk of hunks) {
     const file = files.get(hunk.path) ?? {
@@ -75,13 +62,13 @@ export function describe(hunk: Hunk): string {
 }
 
 /** `2 of 3 hunks kept`, or `3 hunks` where nothing was rejected. */
-export function tally(hunks: readonly Judged[]): string {
+export function tally(hunks: readonly Hunk[]): string {
   const rejected = hunks.filter((hunk) => hunk.rejected).length;
   const all = hunks.length === 1 ? '1 hunk' : `${hunks.length} hunks`;
   return rejected === 0 ? all : `${hunks.length - rejected} of ${all} kept`;
 }
 
 /** Files whose change acts by itself and therefore needs a consent of its own. */
-export function consents(hunks: readonly Judged[]): string[] {
+export function consents(hunks: readonly Hunk[]): string[] {
   return [...new Set(hunks.filter((hunk) => hunk.needs_consent && !hunk.rejected).map((hunk) => hunk.path))];
 }

@@ -1,8 +1,8 @@
 // What stands above the hunks of a diff: the words and the commands of the code lenses.
 
 import { short } from './addresses';
-import { type FileDiff, type Judged, describe, lineOf, tally } from './hunks';
-import type { TaskLine } from './protocol';
+import { type FileDiff, describe, lineOf, tally } from './hunks';
+import type { Hunk, TaskLine } from './protocol';
 import { keptLabel } from './words';
 
 /** A lens before an editor's types are put on it. */
@@ -14,56 +14,51 @@ export interface Lens {
   arguments?: unknown[];
 }
 
-const ids = (hunks: readonly Judged[]): string[] => hunks.map((hunk) => hunk.id);
+const ids = (hunks: readonly Hunk[]): string[] => hunks.map((hunk) => hunk.id);
 
-/** Lenses of one file of a proposal, seen from one of its sides. Only the side that has text carries them. */
+/**
+ * Lenses of one file of a proposal, seen from one of its sides. Only the side that has text carries them. What is about the
+ * whole file or task stands at the first hunk: a diff hides the lines above it.
+ */
 export function lensesOf(task: TaskLine, file: FileDiff, side: 'base' | 'tree', isFirst: boolean): Lens[] {
-  if (task.tree === null || (side === 'base' ? file.inTree : !file.inTree)) return [];
-  const inReview = task.next.includes('apply') || task.status === 'checking' || task.status === 'review';
-  const lenses: Lens[] = [];
-  if (isFirst) lenses.push(...taskLenses(task, inReview));
-  if (!inReview) return lenses;
-  if (file.hunks.length > 1) lenses.push(...fileLenses(task, task.tree, file));
-  for (const hunk of file.hunks) lenses.push(...hunkLenses(task, task.tree, hunk, side));
+  const { tree } = task;
+  if (tree === null || (side === 'base' ? file.inTree : !file.inTree)) return [];
+  const isOpen = task.next.includes('apply') || task.status === 'checking' || task.status === 'review';
+  const lenses = isOpen ? file.hunks.flatMap((hunk) => hunkLenses(task, tree, hunk, side)) : [];
+  const [first] = file.hunks;
+  const line = first === undefined ? 0 : lineOf(first, side);
+  if (isOpen && file.hunks.length > 1) lenses.push(fileLens(task, tree, file, line));
+  if (isFirst) lenses.push(taskLens(task, line));
   return lenses;
 }
 
-function taskLenses(task: TaskLine, inReview: boolean): Lens[] {
-  const lenses: Lens[] = [{ line: 0, title: keptLabel(task), tooltip: task.sentence }];
-  if (inReview && task.kept_tree !== null && task.next.includes('apply')) {
-    const title = `$(check-all) Apply ${short(task.kept_tree)}`;
-    lenses.push({ line: 0, title, command: 'understudy.applyTask', arguments: [{ task: task.id }] });
-  }
-  return lenses;
+function taskLens(task: TaskLine, line: number): Lens {
+  const tooltip = task.sentence;
+  if (task.kept_tree === null || !task.next.includes('apply')) return { line, title: keptLabel(task), tooltip };
+  const title = `$(check-all) Apply ${short(task.kept_tree)}, ${task.kept_verdict ?? 'not checked'}`;
+  return { line, title, tooltip, command: 'understudy.applyTask', arguments: [{ task: task.id }] };
 }
 
-function fileLenses(task: TaskLine, tree: string, file: FileDiff): Lens[] {
+function fileLens(task: TaskLine, tree: string, file: FileDiff, line: number): Lens {
   const kept = file.hunks.filter((hunk) => !hunk.rejected);
-  const rejected = file.hunks.filter((hunk) => hunk.rejected);
-  const lenses: Lens[] = [{ line: 0, title: tally(file.hunks) }];
-  if (kept.length > 0) {
-    const change = { task: task.id, tree, hunks: ids(kept) };
-    lenses.push({ line: 0, title: 'Reject file', command: 'understudy.rejectHunks', arguments: [change] });
-  }
-  if (rejected.length > 0) {
-    const change = { task: task.id, tree, hunks: ids(rejected) };
-    lenses.push({ line: 0, title: 'Keep file', command: 'understudy.keepHunks', arguments: [change] });
-  }
-  return lenses;
+  const tooltip = tally(file.hunks);
+  const on = (hunks: Hunk[]) => [{ task: task.id, tree, hunks: ids(hunks) }];
+  if (kept.length === 0) return { line, title: 'Keep file', tooltip, command: 'understudy.keepHunks', arguments: on(file.hunks) };
+  return { line, title: 'Reject file', tooltip, command: 'understudy.rejectHunks', arguments: on(kept) };
 }
 
-function hunkLenses(task: TaskLine, tree: string, hunk: Judged, side: 'base' | 'tree'): Lens[] {
+function hunkLenses(task: TaskLine, tree: string, hunk: Hunk, side: 'base' | 'tree'): Lens[] {
   const line = lineOf(hunk, side);
   const change = { task: task.id, tree, hunks: [hunk.id] };
   const tooltip = [describe(hunk), ...hunk.risks.map((risk) => risk.replaceAll('_', ' '))].join(', ');
   if (hunk.rejected) {
     return [
-      { line, title: '$(circle-slash) Hunk rejected', tooltip },
+      { line, title: '$(circle-slash) Rejected', tooltip },
       { line, title: 'Undo reject', tooltip, command: 'understudy.keepHunks', arguments: [change] },
     ];
   }
   return [
-    { line, title: '$(check) Hunk kept', tooltip },
+    { line, title: '$(check) Kept', tooltip },
     { line, title: '$(x) Reject hunk', tooltip, command: 'understudy.rejectHunks', arguments: [change] },
   ];
 }

@@ -1,12 +1,12 @@
 // What the task view shows: tasks, and below each its verdict, checks, limitations, files and hunks. Pure, for tests.
 
-import { type FileDiff, type Judged, byFile, describe, tally } from './hunks';
-import type { Check, Failure, Limitation, TaskLine } from './protocol';
-import { extent, hasDiff, look } from './words';
+import { type FileDiff, byFile, describe, tally } from './hunks';
+import type { Check, Failure, Hunk, Limitation, TaskLine } from './protocol';
+import { extent, hasDiff, isBusy, look, verdictLook } from './words';
 
-/** A report with the verdicts put on its hunks. */
+/** All hunks of a proposal, and what the checks say about those that are kept. */
 export interface Reviewed {
-  hunks: Judged[];
+  hunks: Hunk[];
   reasons: string[];
   checks: Check[];
   limitations: Limitation[];
@@ -19,7 +19,7 @@ export type Node =
   | { kind: 'failure'; task: TaskLine; check: Check; failure: Failure }
   | { kind: 'limitation'; task: TaskLine; limitation: Limitation }
   | { kind: 'file'; task: TaskLine; file: FileDiff }
-  | { kind: 'hunk'; task: TaskLine; file: FileDiff; hunk: Judged };
+  | { kind: 'hunk'; task: TaskLine; file: FileDiff; hunk: Hunk };
 
 /** How a node looks; editors add their own types. */
 export interface Shown {
@@ -38,8 +38,9 @@ export function hasParts(task: TaskLine): boolean {
 }
 
 export function partsOf(task: TaskLine, reviewed: Reviewed | undefined): Node[] {
-  const nodes: Node[] = [{ kind: 'line', task, icon: look(task).icon, label: look(task).text, description: task.sentence }];
-  if (task.publication !== null && task.publication.sentence !== '') {
+  const { icon, text } = isBusy(task) ? look(task) : verdictLook(task);
+  const nodes: Node[] = [{ kind: 'line', task, icon, label: text, description: task.sentence }];
+  if (task.publication !== null) {
     nodes.push({ kind: 'line', task, icon: 'history', label: task.publication.state, description: task.publication.sentence });
   }
   if (task.question !== null) {

@@ -27,7 +27,7 @@ export interface TaskLine {
   /** The word of the report; null while there is none. */
   verdict: string | null;
   sentence: string;
-  /** Goes with every call that changes the task. */
+  /** Goes with every call that changes the task; it grows when what a reviewer acts on changes, not with progress. */
   revision: number;
   base: string | null;
   /** The proposal as a whole. */
@@ -67,6 +67,7 @@ export interface Hunk {
   new_lines: number;
   risks: string[];
   needs_consent: boolean;
+  rejected: boolean;
 }
 
 export interface Failure {

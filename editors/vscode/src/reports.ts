@@ -1,14 +1,13 @@
-// Reports of tasks with the verdicts put on their hunks, fetched when what they speak of has changed.
+// Reports of tasks, fetched when what they speak of has changed.
 
 import type { Reviewed } from './nodes';
-import { judge } from './hunks';
-import { type Hunk, type Report, type TaskLine, serverCommand } from './protocol';
+import { type Report, type TaskLine, serverCommand } from './protocol';
 
 export type Fetch = (command: typeof serverCommand.get, argument: { task: string; tree?: string }) => Promise<Report>;
 
 /** What a report depends on: as long as it is the same, so is the report. */
 function stateOf(task: TaskLine): string {
-  return [task.tree, task.kept_tree, task.kept_verdict, task.verdict, task.rejected].join(' ');
+  return [task.revision, task.tree, task.kept_tree, task.kept_verdict, task.verdict].join(' ');
 }
 
 interface Entry {
@@ -38,25 +37,16 @@ export class Reports {
     return reviewed;
   }
 
-  async #ask(task: TaskLine): Promise<Reviewed | undefined> {
-    if (task.tree === null) {
-      const { reasons, checks, limitations } = await this.#fetch(serverCommand.get, { task: task.id });
-      return { hunks: [], reasons, checks, limitations };
-    }
-    const proposal = await this.#fetch(serverCommand.get, { task: task.id, tree: task.tree });
-    const kept = await this.#kept(task, proposal);
-    const { reasons, checks, limitations } = kept ?? proposal;
-    return { hunks: judge(proposal.hunks, keptHunks(task, kept ?? proposal)), reasons, checks, limitations };
+  async #ask(task: TaskLine): Promise<Reviewed> {
+    const whole = await this.#fetch(serverCommand.get, { task: task.id, ...(task.tree !== null && { tree: task.tree }) });
+    const { reasons, checks, limitations } = await this.#kept(task, whole);
+    return { hunks: task.tree === null ? [] : whole.hunks, reasons, checks, limitations };
   }
 
-  async #kept(task: TaskLine, proposal: Report): Promise<Report | undefined> {
-    if (task.rejected === 0 || task.kept_tree === null) return undefined;
-    if (task.kept_tree === task.tree) return proposal;
+  /** What the evidence says about what is kept; nothing where it has not been checked. */
+  async #kept(task: TaskLine, whole: Report): Promise<Pick<Report, 'reasons' | 'checks' | 'limitations'>> {
+    if (task.kept_tree === null || task.kept_tree === task.tree) return whole;
+    if (task.kept_verdict === null) return { reasons: [], checks: [], limitations: [] };
     return this.#fetch(serverCommand.get, { task: task.id, tree: task.kept_tree });
   }
-}
-
-/** Nothing at all may be kept; then there is no report that says so. */
-function keptHunks(task: TaskLine, kept: Report): Hunk[] {
-  return task.rejected > 0 && task.rejected === task.hunks ? [] : kept.hunks;
 }

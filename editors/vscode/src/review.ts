@@ -59,11 +59,12 @@ export class Review implements vscode.CodeLensProvider, vscode.Disposable {
   /** The task whose review is in front. */
   active(): TaskLine | undefined {
     const label = vscode.window.tabGroups.activeTabGroup.activeTab?.label;
-    const title = label === undefined ? undefined : /^Understudy: .*\((\w+)\)$/.exec(label);
+    // The editor puts the number of files behind the title.
+    const titled = this.#tasks.all().find((task) => label?.startsWith(titleOf(task)));
+    if (titled !== undefined) return titled;
     const document = vscode.window.activeTextEditor?.document.uri;
-    const address = document?.scheme === SCHEME ? addressOf(document.path) : undefined;
-    const id = title?.[1] ?? address?.task;
-    return id === undefined ? undefined : this.#tasks.get(id);
+    const address = document?.scheme === SCHEME ? addressOf(document) : undefined;
+    return address === undefined ? undefined : this.#tasks.get(address.task);
   }
 
   /** All files of a proposal. Nothing but a command of the developer opens it. */
@@ -88,7 +89,7 @@ export class Review implements vscode.CodeLensProvider, vscode.Disposable {
   }
 
   async provideCodeLenses(document: vscode.TextDocument): Promise<vscode.CodeLens[]> {
-    const address = addressOf(document.uri.path);
+    const address = addressOf(document.uri);
     const task = address === undefined ? undefined : this.#tasks.get(address.task);
     if (address === undefined || task === undefined) return [];
     const side = address.tree === task.tree ? 'tree' : address.tree === task.base ? 'base' : undefined;

@@ -34,9 +34,14 @@ export class Tasks {
 
   /** Takes a whole list, newest first, as the server answers it after its start. */
   replace(lines: readonly TaskLine[]): void {
+    const known = new Map(this.#lines);
     this.#lines.clear();
     for (const line of [...lines].reverse()) this.#lines.set(line.id, line);
     this.#tell('all');
+    for (const now of lines) {
+      const before = known.get(now.id);
+      if (before !== undefined && before.status !== now.status) this.#tell({ before, now });
+    }
   }
 
   remove(id: string): void {

@@ -54,6 +54,11 @@ function ended(task: TaskLine): Look {
       return { icon: 'git-merge', colour: 'bad', text: 'diverged, nothing written' };
     default:
   }
+  return verdictLook(task);
+}
+
+/** The verdict alone, whatever became of it. */
+export function verdictLook(task: TaskLine): Look {
   const word = awaitsReview(task) ? (task.kept_verdict ?? 'not checked') : (task.verdict ?? 'no result');
   if (word === 'verified' || word === 'nothing to do') return { icon: 'pass', colour: 'good', text: word };
   if (word === 'needs an answer') return { icon: 'question', colour: 'waiting', text: word };

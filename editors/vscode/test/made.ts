@@ -1,6 +1,5 @@
 // Makes lines and hunks for tests.
-import type { Judged } from '../src/hunks';
-import type { TaskLine } from '../src/protocol';
+import type { Hunk, TaskLine } from '../src/protocol';
 
 export function task(over: Partial<TaskLine> = {}): TaskLine {
   return {
@@ -11,7 +10,7 @@ export function task(over: Partial<TaskLine> = {}): TaskLine {
   };
 }
 
-export function hunk(over: Partial<Judged> = {}): Judged {
+export function hunk(over: Partial<Hunk> = {}): Hunk {
   return {
     id: 'h1', kind: 'text', path: 'src/lib.rs', old_path: 'src/lib.rs', base_start: 4, base_lines: 1, new_start: 4,
     new_lines: 1, risks: [], needs_consent: false, rejected: false, ...over,

@@ -20,35 +20,48 @@ test('the newest task stands first, whether listed or announced', () => {
   assert.deepEqual(tasks.all().map((line) => line.id), ['third', 'second', 'first']);
 });
 
-const report = (...ids: string[]): Report => ({
-  verdict: 'verified', reasons: [], base: null, tree: null, hunks: ids.map((id) => hunk({ id })), checks: [], limitations: [],
+test('an end that the list brings is told like one that was announced', () => {
+  const tasks = new Tasks();
+  tasks.replace([task({ status: 'running' })]);
+  const told: string[] = [];
+  tasks.onChange((change) => told.push(change === 'all' ? 'all' : `${change.before?.status ?? ''} ${change.now.status}`));
+  tasks.replace([task({ status: 'review' })]);
+  assert.deepEqual(told, ['all', 'running review']);
+});
+
+const report = (over: Partial<Report> = {}): Report => ({
+  verdict: 'verified', reasons: [], base: null, tree: null, hunks: [hunk()], checks: [], limitations: [], ...over,
 });
 
 test('a report is fetched once for each state of a task', async () => {
-  const asked: (string | undefined)[] = [];
-  const reports = new Reports((_, { tree }) => {
-    asked.push(tree);
-    return Promise.resolve(tree === 'kept' ? report('two') : report('one', 'two'));
+  let asked = 0;
+  const reports = new Reports(() => {
+    asked += 1;
+    return Promise.resolve(report());
   });
-  await reports.of(task({ tree: 'whole', kept_tree: 'whole' }));
-  await reports.of(task({ tree: 'whole', kept_tree: 'whole', revision: 9 }));
-  assert.deepEqual(asked, ['whole']);
-  const reviewed = await reports.of(task({ tree: 'whole', kept_tree: 'kept', rejected: 1 }));
-  assert.deepEqual(asked, ['whole', 'whole', 'kept']);
-  assert.deepEqual(reviewed?.hunks.map((one) => one.rejected), [true, false]);
+  await reports.of(task({ doing: 'one thing' }));
+  await reports.of(task({ doing: 'another' }));
+  assert.equal(asked, 1);
+  await reports.of(task({ revision: 9 }));
+  assert.equal(asked, 2);
 });
 
-test('everything may be rejected', async () => {
-  const reports = new Reports(() => Promise.resolve(report('one', 'two')));
-  const reviewed = await reports.of(task({ rejected: 2, hunks: 2, kept_tree: null }));
-  assert.deepEqual(reviewed?.hunks.map((one) => one.rejected), [true, true]);
+test('hunks are those of the proposal, evidence is that of what is kept', async () => {
+  const reports = new Reports((_, { tree }) =>
+    Promise.resolve(tree === 'kept' ? report({ hunks: [], reasons: ['it does not build'] }) : report()),
+  );
+  const whole = { tree: 'whole', kept_tree: 'kept', rejected: 1 };
+  const checked = await reports.of(task({ ...whole, kept_verdict: 'not verified' }));
+  assert.deepEqual([checked?.hunks.length, checked?.reasons], [1, ['it does not build']]);
+  const unchecked = await reports.of(task({ ...whole, kept_verdict: null }));
+  assert.deepEqual([unchecked?.hunks.length, unchecked?.reasons], [1, []]);
 });
 
 test('a report that could not be had is asked for again', async () => {
   let tries = 0;
   const reports = new Reports(() => {
     tries += 1;
-    return tries === 1 ? Promise.reject(new Error('no server')) : Promise.resolve(report('one'));
+    return tries === 1 ? Promise.reject(new Error('no server')) : Promise.resolve(report());
   });
   assert.equal(await reports.of(task()), undefined);
   assert.equal((await reports.of(task()))?.hunks.length, 1);

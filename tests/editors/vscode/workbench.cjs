@@ -10,7 +10,7 @@ const QUIET = {
   'workbench.startupEditor': 'none', 'workbench.tips.enabled': false, 'git.enabled': false, 'extensions.autoUpdate': false,
   'extensions.autoCheckUpdates': false, 'extensions.ignoreRecommendations': true, 'chat.commandCenter.enabled': false,
   'window.commandCenter': false, 'telemetry.telemetryLevel': 'off', 'workbench.enableExperiments': false,
-  'files.autoSave': 'off', 'workbench.editor.limit.enabled': false, 'security.workspace.trust.enabled': false,
+  'files.autoSave': 'off', 'chat.disableAIFeatures': true, 'workbench.secondarySideBar.defaultVisibility': 'hidden', 'workbench.editor.limit.enabled': false, 'security.workspace.trust.enabled': false,
 };
 
 function freePort() {
@@ -42,17 +42,21 @@ async function until(what, isSo, seconds = 60) {
 /** Starts code-server with the extension installed and nothing else. */
 async function startCode({ editors, extension, scratch, settings, env }) {
   const entry = path.join(editors, 'node_modules/code-server/out/node/entry.js');
+  const node = path.join(editors, 'node');
   const folders = ['--user-data-dir', path.join(scratch, 'user'), '--extensions-dir', path.join(scratch, 'extensions')];
   const config = path.join(scratch, 'code-server.yaml');
-  fs.mkdirSync(path.join(scratch, 'user/User'), { recursive: true });
-  fs.writeFileSync(path.join(scratch, 'user/User/settings.json'), JSON.stringify({ ...QUIET, ...settings }));
+  // Settings of a machine, the path of a program among them, stand in a file of their own where the editor is in a browser.
+  for (const name of ['User', 'Machine']) {
+    fs.mkdirSync(path.join(scratch, 'user', name), { recursive: true });
+    fs.writeFileSync(path.join(scratch, 'user', name, 'settings.json'), JSON.stringify({ ...QUIET, ...settings }));
+  }
   fs.writeFileSync(config, '');
   const quiet = { stdio: ['ignore', 'pipe', 'pipe'], env };
-  execFileSync(process.execPath, [entry, '--config', config, ...folders, '--install-extension', extension, '--force'], quiet);
+  execFileSync(node, [entry, '--config', config, ...folders, '--install-extension', extension, '--force'], quiet);
   const port = await freePort();
   const options = ['--auth', 'none', '--bind-addr', `127.0.0.1:${port}`, '--disable-telemetry', '--disable-update-check', '--disable-getting-started-override'];
   const log = fs.openSync(path.join(scratch, 'code-server.log'), 'a');
-  const code = spawn(process.execPath, [entry, '--config', config, ...folders, ...options], { stdio: ['ignore', log, log], env, detached: true });
+  const code = spawn(node, [entry, '--config', config, ...folders, ...options], { stdio: ['ignore', log, log], env, detached: true });
   const url = `http://127.0.0.1:${port}`;
   await until('code-server answers', () => answers(`${url}/healthz`));
   return { url, stop: () => { try { process.kill(-code.pid, 'SIGTERM'); } catch { /* it has gone already */ } } };
