@@ -56,10 +56,12 @@ impl Walk<'_> {
             return Ok(Err(Conclusion::Stopped { reason: StopReason::Attempts { max } }));
         }
         let id = AttemptId(self.state.attempts.len() as u64 + 1);
-        let from = self.state.attempts.last().map_or_else(|| base.clone(), |attempt| attempt.tree.clone());
+        let start = self.start()?;
+        let from = self.state.attempts.last().map_or(start.tree, |attempt| attempt.tree.clone());
         self.record(Event::AttemptStarted { attempt: id, from })?;
         match self.propose(&step.action)? {
-            Proposal::Tree { tree, limitations } => {
+            Proposal::Tree { tree, mut limitations } => {
+                limitations.extend(start.limitation);
                 self.checkpoint(&tree, PROPOSAL, &limitations)?;
                 Ok(Ok((id, tree)))
             }

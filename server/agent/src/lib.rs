@@ -26,6 +26,7 @@ mod review;
 mod risks;
 mod selection;
 mod site;
+mod trigger;
 mod walk;
 
 pub use aside::{Examined, examine, forget, in_shadow};

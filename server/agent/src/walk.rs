@@ -97,6 +97,17 @@ impl<'h> Walk<'h> {
         self.give_back()
     }
 
+    /// Closes a task that has ended: its diff asks for no review any more.
+    ///
+    /// # Errors
+    /// When the journal cannot be written.
+    pub fn close(mut self) -> Result<(), Error> {
+        if self.state.station == Station::Concluded {
+            self.record(Event::Closed {})?;
+        }
+        self.give_back()
+    }
+
     pub fn id(&self) -> &TaskId {
         &self.lease.task
     }
@@ -198,7 +209,10 @@ impl<'h> Walk<'h> {
         if self.state.tree.is_some() {
             return Ok(self.state.ended.clone().unwrap_or(conclusion));
         }
+        let start = self.start().map(|start| start.tree).ok();
         let (tree, limitations) = match self.state.attempts.last() {
+            // Where nothing else was reached, the comment that asked stays.
+            Some(attempt) if Some(&attempt.tree) == start.as_ref() => (self.state.base.clone(), Vec::new()),
             Some(attempt) => (Some(attempt.tree.clone()), attempt.limitations.clone()),
             None => (self.state.candidate.clone(), Vec::new()),
         };

@@ -34,7 +34,7 @@ struct Round {
 
 impl Walk<'_> {
     pub(super) fn fix(&mut self, action: &StepAction) -> Result<Proposal, Error> {
-        let Some(base) = self.state.base.clone() else { return Ok(Proposal::stuck("there is no base")) };
+        let base = self.start()?.tree;
         self.house.audience.doing("asking the compiler what is wrong");
         let diagnosis = self.diagnose(&base, action)?;
         if let Some(conclusion) = diagnosis.unusable {
@@ -177,7 +177,7 @@ impl Walk<'_> {
 
     /// For errors without a suggestion: the compiler's own quick fixes, one error at a time, best first.
     fn quick_fixes(&mut self, action: &StepAction, round: &mut Round) -> Result<(), Error> {
-        let Some(base) = self.state.base.clone() else { return Ok(()) };
+        let base = self.start()?.tree;
         let mut hopeless: BTreeSet<(Option<String>, String)> = BTreeSet::new();
         while round.tries < TRIES && self.cut_short().is_none() {
             let open = wanted(&round.diagnosis, action)

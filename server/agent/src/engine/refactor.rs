@@ -4,12 +4,14 @@ use task::port::{Answer, GateReport, Refactored, Refactoring, Symbol};
 use task::{Conclusion, EditSet, Event, Limitation, Question, StepAction, StopReason, TreeId, TreePath};
 
 use super::Proposal;
+use crate::trigger::Start;
 use crate::{Error, walk::Walk};
 
 impl Walk<'_> {
     pub(super) fn refactor(&mut self, action: &StepAction) -> Result<Proposal, Error> {
-        let Some(base) = self.state.base.clone() else { return Ok(Proposal::stuck("there is no base")) };
-        let refactoring = match refactoring(action) {
+        let start = self.start()?;
+        let base = start.tree.clone();
+        let refactoring = match refactoring(action, &start) {
             Ok(refactoring) => refactoring,
             Err(why) => return Ok(Proposal::stuck(why)),
         };
@@ -77,7 +79,8 @@ impl Walk<'_> {
     }
 }
 
-fn refactoring(action: &StepAction) -> Result<Refactoring, String> {
+/// The step in the words of the compiler, which sees the tree that the engine starts from.
+fn refactoring(action: &StepAction, start: &Start) -> Result<Refactoring, String> {
     Ok(match action {
         StepAction::Rename { symbol, new_name } => {
             Refactoring::Rename { symbol: symbol.clone(), new_name: new_name.clone() }
@@ -87,7 +90,8 @@ fn refactoring(action: &StepAction) -> Result<Refactoring, String> {
         }
         StepAction::Assist { id, path, line, column } => {
             let path = path.trim_start_matches("./").parse::<TreePath>().map_err(|error| error.to_string())?;
-            Refactoring::Assist { id: id.clone(), path, line: *line, column: *column }
+            let line = start.line(&path, *line);
+            Refactoring::Assist { id: id.clone(), path, line, column: *column }
         }
         _ => return Err("this step is not a refactoring".into()),
     })
