@@ -6,7 +6,7 @@ local config = client.defaults()
 --- No file type is named: every file of a workspace belongs to it.
 config.root_dir = function(buffer, found)
   local root = client.root(buffer)
-  if root and client.is_installed() then
+  if root and select(2, client.program()) then
     found(root)
   end
 end

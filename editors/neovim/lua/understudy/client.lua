@@ -55,11 +55,6 @@ function M.root(buffer)
   return workspace_of(path)
 end
 
----@return boolean
-function M.is_installed()
-  return vim.fn.executable(config.get().cmd[1]) == 1
-end
-
 --- What `vim.lsp.start` takes; `lsp/understudy.lua` gives the same to `vim.lsp.config`.
 ---@return vim.lsp.ClientConfig
 function M.defaults()
@@ -87,11 +82,24 @@ function M.defaults()
 end
 
 --- The same with what the user has put on top by `vim.lsp.config`.
+---@return vim.lsp.ClientConfig
+local function resolved()
+  return is_11 and vim.lsp.config[M.name] or M.defaults()
+end
+
 ---@param root string
 ---@return vim.lsp.ClientConfig
 local function config_for(root)
-  local resolved = is_11 and vim.lsp.config[M.name] or M.defaults()
-  return vim.tbl_extend('force', vim.deepcopy(resolved), { root_dir = root })
+  return vim.tbl_extend('force', vim.deepcopy(resolved()), { root_dir = root })
+end
+
+--- The program, and whether it is there.
+---@return string program
+---@return boolean is_there
+function M.program()
+  local cmd = resolved().cmd
+  local program = type(cmd) == 'table' and cmd[1] or config.get().cmd[1]
+  return program, vim.fn.executable(program) == 1
 end
 
 --- Attaches a buffer if it is a file of a workspace, and starts the server where none runs for that workspace.
@@ -99,7 +107,7 @@ end
 ---@return integer? client
 function M.attach(buffer)
   local root = M.root(buffer)
-  if not root or not M.is_installed() then
+  if not root or not select(2, M.program()) then
     return nil
   end
   return vim.lsp.start(config_for(root), { bufnr = buffer, silent = true })
@@ -132,16 +140,19 @@ end
 ---@return vim.lsp.Client?
 function M.current()
   local review = require('understudy.review').current()
-  if review then
+  if review and not review.client:is_stopped() then
     return review.client
   end
-  if not M.is_installed() then
-    say.answer(('`%s` is not there; see :checkhealth understudy'):format(config.get().cmd[1]), vim.log.levels.ERROR)
+  local program, is_there = M.program()
+  if not is_there then
+    say.answer(('`%s` is not there; see :checkhealth understudy'):format(program), vim.log.levels.ERROR)
     return nil
   end
   local id = M.attach(vim.api.nvim_get_current_buf())
   local client = id and vim.lsp.get_client_by_id(id)
-  if not client then
+  if review then
+    client = start(review.client.config.root_dir)
+  elseif not client then
     local folder = vim.fs.normalize(vim.fn.getcwd())
     client = start(vim.fs.root(folder, '.git') or folder)
   end
@@ -152,6 +163,10 @@ function M.current()
   if not ready or client:is_stopped() then
     say.answer('the server did not start; see :Understudy log', vim.log.levels.ERROR)
     return nil
+  end
+  if review then
+    -- The one it was opened with has ended.
+    review.client = client
   end
   return client
 end

@@ -55,7 +55,8 @@ end
 ---@param id? string
 function M.review(of, id)
   local function fits(line)
-    return line.tree ~= nil and line.hunks > 0 and (line.status == 'review' or line.status == 'checking')
+    local is_open = line.status == 'review' or line.status == 'checking' or vim.list_contains(line.next, 'apply')
+    return is_open and line.tree ~= nil and line.hunks > 0
   end
   tasks.choose(of, { id = id, fits = fits, none = 'no diff waits for a review' }, function(line)
     review.open(of, line)

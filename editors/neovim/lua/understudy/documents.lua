@@ -40,14 +40,24 @@ local function put(buffer, answer)
   vim.bo[buffer].modified = false
 end
 
+---@param name string
+---@return integer?
+local function find(name)
+  for _, buffer in ipairs(vim.api.nvim_list_bufs()) do
+    if vim.api.nvim_buf_get_name(buffer) == name then
+      return buffer
+    end
+  end
+end
+
 --- The buffer of a document, empty until the server has answered. `filled` is called when it has.
 ---@param of vim.lsp.Client
 ---@param name string
 ---@param filled fun(buffer: integer)
 ---@return integer buffer
 function M.open(of, name, filled)
-  local buffer = vim.fn.bufnr(vim.fn.fnameescape(name))
-  if buffer == -1 or vim.api.nvim_buf_get_name(buffer) ~= name then
+  local buffer = find(name)
+  if not buffer then
     buffer = vim.api.nvim_create_buf(false, true)
     vim.api.nvim_buf_set_name(buffer, name)
   end

@@ -11,7 +11,7 @@ local DOCTOR_MILLISECONDS = 60000
 ---@param milliseconds integer
 ---@return vim.SystemCompleted
 local function run(arguments, milliseconds)
-  local command = vim.list_extend(config.get().cmd, arguments)
+  local command = vim.list_extend({ (client.program()) }, arguments)
   return vim.system(command, { text = true, timeout = milliseconds }):wait()
 end
 
@@ -34,8 +34,8 @@ end
 ---@return boolean
 local function program()
   vim.health.start('Program')
-  local name = config.get().cmd[1]
-  if not client.is_installed() then
+  local name, is_there = client.program()
+  if not is_there then
     vim.health.error(('`%s` is not there'):format(name), {
       'put `understudy` on PATH',
       "or say where it is: vim.g.understudy = { cmd = '/path/to/understudy' }",

@@ -31,7 +31,7 @@ function M.map(buffer)
     local modes = (command == 'keep' or command == 'reject') and { 'n', 'x' } or { 'n' }
     for _, mode in ipairs(modes) do
       if vim.fn.hasmapto(plug, mode) == 0 then
-        vim.keymap.set(mode, default, plug, { buffer = buffer, desc = description, remap = true })
+        vim.keymap.set(mode, default, plug, { buffer = buffer, desc = description, remap = true, nowait = true })
       end
     end
   end
