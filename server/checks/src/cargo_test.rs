@@ -57,11 +57,11 @@ fn run_all(
     tested: &mut Tested,
 ) -> Result<(), Ending> {
     (watch.progress)(Progress::Doing("looking for test programs".to_owned()));
-    let (programs, artifacts) = programs(commands, order, target, &tested.built)?;
-    let stamps = Stamps::of(artifacts.iter().chain(&tested.built.artifacts));
+    let found = programs(commands, order, target, &tested.built)?;
+    let stamps = Stamps::of(found.artifacts.iter().chain(&tested.built.artifacts));
     tested.items.extend(unbuilt(&tested.built));
     let counter = Arc::new(Counter::default());
-    for program in &programs {
+    for program in &found.programs {
         stamps.verify()?;
         let (member, what) = (&program.member, &program.what);
         let id =
@@ -102,7 +102,7 @@ fn run_all(
         tested.items.extend(items);
     }
     stamps.verify()?;
-    doctest::run_all(commands, order, watch, tested)
+    doctest::run_all(commands, order, watch, &found, tested)
 }
 
 /// A program with a harness of its own: one item, its exit status.

@@ -1,4 +1,4 @@
-//! Doc tests: `cargo test --doc`, one library at a time, so that every result has its package.
+//! Doc tests: rustdoc as cargo would start it, one library at a time, so that every result has its package.
 //!
 //! rustdoc runs each doc test in a process of its own and captures what it prints, so that standard output is the
 //! harness's: how many it announces is how many must have a result, and no list is asked for beforehand (it would
@@ -11,12 +11,13 @@ use sandbox::{Finished, Outcome};
 use task::{Item, ItemId, ItemKind, ItemResult, TreePath, Verdict};
 
 use crate::cargo_test::{Tested, is_new, note_flaky, passed};
-use crate::commands::{Commands, Ending, first_error, set_options, tree_path};
+use crate::commands::{Commands, Ending, first_error, tree_path};
 use crate::libtest::{Report, Said, irregular, parse_line, parse_stdout};
-use crate::metadata::Member;
 use crate::order::{Order, PROCESS};
+use crate::programs::Programs;
+use crate::recorder::Start;
 use crate::signature::signature;
-use crate::test_run::by_id;
+use crate::test_run::{by_id, jailed};
 use crate::told::{excerpt, what_failed};
 use crate::watch::{Progress, Watch};
 
@@ -25,10 +26,11 @@ pub(crate) fn run_all(
     commands: &Commands<'_>,
     order: &Order<'_>,
     watch: &Watch,
+    found: &Programs,
     tested: &mut Tested,
 ) -> Result<(), Ending> {
     let members = tested.built.metadata.packages.clone();
-    for member in members.iter().filter(|member| member.library().is_some_and(|library| library.doctest)) {
+    for member in members.iter().filter(|member| member.documented().is_some()) {
         let id = |path: &str| ItemId { package: member.name.clone(), target: "doc".to_owned(), path: path.to_owned() };
         let mut library = passed(id(""), ItemKind::Target);
         let mut units = tested.built.items.iter();
@@ -39,9 +41,19 @@ pub(crate) fn run_all(
             tested.items.push(library);
             continue;
         }
+        let Some(start) = found.docs.get(&member.id) else {
+            // Cargo has none for some kinds of libraries.
+            if let Some(said) = &found.no_docs {
+                library.result = ItemResult::Failed;
+                library.signature = Some(signature(&library.id, "does not start", said, order.shadow));
+                library.excerpt.clone_from(said);
+                tested.items.push(library);
+            }
+            continue;
+        };
         let what = format!("doc tests of {}", member.name);
         (watch.progress)(Progress::Doing(what.clone()));
-        let attempt = || cargo(commands, order, member, &what);
+        let attempt = || run(commands, start, &what);
         let first = attempt()?;
         let Some(announced) = announced(&first.stdout.bytes()) else {
             // Something that only doc tests need does not build.
@@ -70,10 +82,8 @@ pub(crate) fn run_all(
     Ok(())
 }
 
-fn cargo(commands: &Commands<'_>, order: &Order<'_>, member: &Member, what: &str) -> Result<Finished, Ending> {
-    let mut options = vec!["--doc", "--package", &member.id, "--no-fail-fast"];
-    options.extend(set_options(order));
-    let finished = commands.run(what, commands.cargo(&order.check.root, "test", &options))?;
+fn run(commands: &Commands<'_>, start: &Start, what: &str) -> Result<Finished, Ending> {
+    let finished = commands.run(what, jailed(commands, start))?;
     match &finished.outcome {
         Outcome::Signal { .. } => Err(Ending::new(Verdict::Killed, format!("{what}: {}", finished.outcome))),
         _ => Ok(finished),

@@ -52,6 +52,7 @@ mod recorder;
 mod run;
 #[cfg(test)]
 mod run_tests;
+mod selection;
 mod signature;
 mod stamps;
 mod test_run;

@@ -22,6 +22,8 @@ pub(crate) struct Manifest {
     pub default_features: BTreeSet<String>,
     /// Targets with `harness = false`: kind and name, as in item ids.
     pub own_harness: BTreeSet<String>,
+    /// Whether some profile says what debug information is wanted.
+    pub chooses_debug: bool,
 }
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -51,6 +53,7 @@ impl Manifest {
             has_optional_features: features.all.iter().any(|name| !features.default.contains(name)),
             default_features: features.default,
             own_harness: own_harness(&table),
+            chooses_debug: table.get("profile").is_some_and(names_debug),
         }
     }
 }
@@ -117,6 +120,12 @@ impl Features {
     }
 }
 
+/// Whether a key `debug` stands anywhere below.
+pub(crate) fn names_debug(value: &Value) -> bool {
+    let table = value.as_table().into_iter().flatten();
+    table.into_iter().any(|(name, value)| name == "debug" || names_debug(value))
+}
+
 fn own_harness(table: &Table) -> BTreeSet<String> {
     let off = |target: &Table| target.get("harness").and_then(Value::as_bool) == Some(false);
     let mut names = BTreeSet::new();
@@ -157,6 +166,13 @@ mod tests {
         let text = b"[package]\nname='a'\n[dependencies]\nb={path='../b'}\n[target.'cfg(unix)'.dev-dependencies]\nc={path='c'}\n[patch.crates-io]\nd={path='d'}";
         let paths: Vec<_> = Manifest::parse(text).paths.into_iter().map(|(_, path)| path).collect();
         assert_eq!(paths, ["../b", "c", "d"]);
+    }
+
+    #[test]
+    fn profiles_that_choose_their_debug_information_are_seen() {
+        let of = |text: &str| Manifest::parse(text.as_bytes()).chooses_debug;
+        assert!(of("[profile.dev]\ndebug = 0") && of("[profile.dev.package.x]\ndebug = true"));
+        assert!(!of("[profile.dev]\nopt-level = 1"));
     }
 
     #[test]

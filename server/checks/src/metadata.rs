@@ -29,6 +29,16 @@ impl Metadata {
 }
 
 impl Member {
+    /// Its folder, as cargo names it.
+    pub(crate) fn folder(&self) -> &str {
+        self.manifest_path.strip_suffix("/Cargo.toml").unwrap_or(&self.manifest_path)
+    }
+
+    /// The library if it has doc tests switched on.
+    pub(crate) fn documented(&self) -> Option<&Target> {
+        self.library().filter(|library| library.doctest)
+    }
+
     /// The library, whatever its crate types.
     pub(crate) fn library(&self) -> Option<&Target> {
         self.targets.iter().find(|target| target.label() == "lib")

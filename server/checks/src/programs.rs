@@ -1,15 +1,16 @@
-//! Which test programs cargo would start, and how.
+//! Which test programs and doc tests cargo would start, and how.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use task::{Item, ItemId, ItemResult, Verdict};
 
 use crate::cargo_build::{Built, UNIT_TESTS};
-use crate::commands::{Commands, Ending, set_options};
+use crate::commands::{Commands, Ending, first_error, set_options};
 use crate::message::{self, Artifact, Message};
 use crate::metadata::Member;
 use crate::order::Order;
 use crate::recorder::{self, Start};
+use crate::selection::{everything, selections};
 
 /// A test program that cargo would start.
 pub(crate) struct Program {
@@ -20,27 +21,64 @@ pub(crate) struct Program {
     pub start: Start,
 }
 
-/// Asks cargo which programs it would start, and how; and what it built for that.
+/// Everything that cargo would start, and what it built for that.
+#[derive(Default)]
+pub(crate) struct Programs {
+    pub programs: Vec<Program>,
+    /// How rustdoc would be started, by the package's id. One that is missing is not started by cargo either.
+    pub docs: BTreeMap<String, Start>,
+    /// Why no doc test could be started.
+    pub no_docs: Option<String>,
+    pub artifacts: Vec<Artifact>,
+}
+
+/// Asks cargo which programs it would start, and how.
 pub(crate) fn programs(
     commands: &Commands<'_>,
     order: &Order<'_>,
     target: &str,
     built: &Built,
-) -> Result<(Vec<Program>, Vec<Artifact>), Ending> {
-    let everything_built =
-        built.exit == Some(0) || built.items.iter().all(|item| !is_test_unit(built, item) || is_built(item));
-    let mut selections: Vec<Vec<String>> = vec![vec!["--workspace".to_owned(), "--tests".to_owned()]];
-    if !everything_built {
-        // Cargo starts nothing if anything it was asked for does not build, so it is asked for what did.
-        selections = built.metadata.packages.iter().filter_map(|member| selection(built, member)).collect();
+) -> Result<Programs, Ending> {
+    let mut found = Programs::default();
+    let whole = everything(built);
+    let asked = if whole { vec![vec!["--workspace".to_owned()]] } else { selections(built) };
+    for selection in asked {
+        if let Err(said) = found.ask(commands, order, target, built, &selection)? {
+            return Err(Ending::new(Verdict::Failed, format!("cargo test could not start the tests: {said}")));
+        }
     }
-    let (mut programs, mut all) = (Vec::new(), Vec::new());
-    for selection in selections {
+    let documented = |member: &&Member| member.documented().is_some();
+    if !whole && built.metadata.packages.iter().any(|member| documented(&member)) {
+        let broken: BTreeSet<&str> =
+            built.metadata.packages.iter().filter(|it| !has_library(built, it)).map(|it| it.id.as_str()).collect();
+        if broken.len() < built.metadata.packages.len() {
+            let mut selection = vec!["--workspace".to_owned(), "--doc".to_owned()];
+            selection.extend(broken.iter().flat_map(|id| ["--exclude".to_owned(), (*id).to_owned()]));
+            found.no_docs = found.ask(commands, order, target, built, &selection)?.err();
+        }
+    }
+    Ok(found)
+}
+
+impl Programs {
+    /// One command of cargo's; the inner error is what it said when it started nothing.
+    fn ask(
+        &mut self,
+        commands: &Commands<'_>,
+        order: &Order<'_>,
+        target: &str,
+        built: &Built,
+        selection: &[String],
+    ) -> Result<Result<(), String>, Ending> {
         let mut options: Vec<&str> = selection.iter().map(String::as_str).collect();
         options.extend(["--no-fail-fast", "--message-format=json"]);
         options.extend(set_options(order));
-        let cargo = recorder::recording(commands.cargo(&order.check.root, "test", &options), target);
+        let cargo = commands.cargo(&order.check.root, "test", &options);
+        let cargo = recorder::recording(cargo, target, &commands.tools.rustdoc());
         let finished = commands.run("cargo test", cargo)?;
+        if !finished.outcome.success() {
+            return Ok(Err(first_error(&finished.stderr.lossy())));
+        }
         let stdout = finished.stdout.bytes();
         let artifacts: Vec<Artifact> = message::parse(&stdout)
             .into_iter()
@@ -49,20 +87,12 @@ pub(crate) fn programs(
                 _ => None,
             })
             .collect();
-        if !finished.outcome.success() {
-            let said = crate::commands::first_error(&finished.stderr.lossy());
-            return Err(Ending::new(Verdict::Failed, format!("cargo test could not start the tests: {said}")));
-        }
-        let starts = recorder::starts(&stdout, target);
-        let expected = artifacts
-            .iter()
-            .filter(|artifact| artifact.profile.test && artifact.executable.is_some())
-            .filter(|artifact| built.metadata.member(&artifact.package_id).is_some());
+        let recorder::Starts { programs, docs } = recorder::starts(&stdout, target);
         let mut starts: BTreeMap<String, Start> =
-            starts.into_iter().map(|start| (start.program.to_string_lossy().into_owned(), start)).collect();
-        for artifact in expected {
+            programs.into_iter().map(|start| (start.program.to_string_lossy().into_owned(), start)).collect();
+        for artifact in artifacts.iter().filter(|artifact| artifact.profile.test) {
             let Some(member) = built.metadata.member(&artifact.package_id) else { continue };
-            let executable = artifact.executable.as_deref().unwrap_or_default();
+            let Some(executable) = artifact.executable.as_deref() else { continue };
             let label = artifact.target.label();
             let what = format!("{label} of {}", member.name);
             let Some(start) = starts.remove(executable) else {
@@ -71,28 +101,26 @@ pub(crate) fn programs(
                 );
                 return Err(Ending::new(Verdict::Unavailable, reason));
             };
-            programs.push(Program { member: member.clone(), label, what, start });
+            self.programs.push(Program { member: member.clone(), label, what, start });
         }
-        all.extend(artifacts);
+        for start in docs {
+            let folder = start.env.get(std::ffi::OsStr::new("CARGO_MANIFEST_DIR"));
+            let mut members = built.metadata.packages.iter();
+            if let Some(member) = members.find(|member| folder.is_some_and(|folder| folder == member.folder())) {
+                self.docs.insert(member.id.clone(), start);
+            }
+        }
+        self.artifacts.extend(artifacts);
+        Ok(Ok(()))
     }
-    Ok((programs, all))
 }
 
-/// Options that select the test programs of a package that were built; `None` if there are none.
-pub(crate) fn selection(built: &Built, member: &Member) -> Option<Vec<String>> {
-    let mut options = Vec::new();
-    for item in
-        built.items.iter().filter(|item| item.id.package == member.name && is_test_unit(built, item) && is_built(item))
-    {
-        match item.id.target.split_once(' ') {
-            Some((kind, name)) => options.extend([format!("--{kind}"), name.to_owned()]),
-            None => options.push("--lib".to_owned()),
-        }
-    }
-    if options.is_empty() {
-        return None;
-    }
-    Some([vec!["--package".to_owned(), member.id.clone()], options].concat())
+/// Whether the library of a package was built.
+pub(crate) fn has_library(built: &Built, member: &Member) -> bool {
+    let mut items = built.items.iter();
+    items.any(|item| {
+        item.id.package == member.name && item.id.target == "lib" && item.id.path.is_empty() && is_built(item)
+    })
 }
 
 /// Whether an item of the build is a program that `cargo test` runs.

@@ -1,4 +1,5 @@
-//! How cargo would start each test program: cargo is asked to do it, with a recorder in the place of a runner.
+//! How cargo would start each test program and each run of doc tests: cargo is asked to do it, with a recorder in the
+//! place of a runner and another in the place of rustdoc.
 //!
 //! So folder, variables, library paths and arguments are cargo's own, whatever its version and configuration say, and
 //! no rule of cargo's is rebuilt here.
@@ -6,17 +7,20 @@
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStringExt as _;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use sandbox::{Jailed, Mount};
 
 /// Where the recorder lies inside.
 const RECORDER: &str = "/run/understudy/recorder";
+/// Where the recorder of doc tests lies inside: a program, as cargo takes no arguments with it.
+const DOC_RECORDER: &str = "/run/understudy/rustdoc";
 const MARK: &[u8] = b"understudy-start ";
-/// Prints folder, arguments and variables as hex on one line.
+const DOC_MARK: &[u8] = b"understudy-doc ";
+/// Prints folder, arguments and variables as hex on one line after a mark.
 const SCRIPT: &str = "{ printf '%s\\0' \"$(pwd -P)\" \"$#\" \"$@\"; env -0; } | od -An -v -tx1 | tr -d ' \\n' \
-                      | { printf 'understudy-start '; cat; echo; }\n";
+                      | { printf 'MARK'; cat; echo; }\n";
 
 /// How a program would have been started.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -32,16 +36,43 @@ pub(crate) fn variable(target: &str) -> String {
     format!("CARGO_TARGET_{}_RUNNER", target.to_ascii_uppercase().replace(['-', '.'], "_"))
 }
 
-/// Makes a cargo command record instead of run.
-pub(crate) fn recording(mut cargo: Jailed, target: &str) -> Jailed {
-    cargo.mounts.push(Mount::File { inside: RECORDER.into(), data: Arc::from(SCRIPT.as_bytes()) });
-    cargo.env(variable(target), format!("/bin/sh {RECORDER}"))
+/// Makes a cargo command record instead of run. `rustdoc` is the toolchain's.
+pub(crate) fn recording(mut cargo: Jailed, target: &str, rustdoc: &Path) -> Jailed {
+    use std::os::unix::ffi::OsStrExt as _;
+    let text = |mark: &[u8]| SCRIPT.replace("MARK", &String::from_utf8_lossy(mark)).into_bytes();
+    // What cargo asks rustdoc about itself is rustdoc's to answer.
+    let program = [
+        b"#!/bin/sh\nfor arg; do case $arg in --test) test=1;; esac; done\nset -- '",
+        rustdoc.as_os_str().as_bytes(),
+        b"' \"$@\"\n[ -n \"$test\" ] || exec \"$@\"\n",
+        &text(DOC_MARK),
+    ];
+    cargo.mounts.push(Mount::File { inside: RECORDER.into(), data: Arc::from(text(MARK)) });
+    cargo.mounts.push(Mount::File { inside: DOC_RECORDER.into(), data: Arc::from(program.concat()) });
+    cargo.env(variable(target), format!("/bin/sh {RECORDER}")).env("RUSTDOC", DOC_RECORDER)
 }
 
-/// The starts that were recorded, in cargo's order.
-pub(crate) fn starts(stdout: &[u8], target: &str) -> Vec<Start> {
-    let lines = stdout.split(|&byte| byte == b'\n').filter_map(|line| line.strip_prefix(MARK));
-    lines.filter_map(|hex| start(&unhex(hex)?, target)).collect()
+/// What a recording command would have started, in cargo's order.
+#[derive(Debug, Default)]
+pub(crate) struct Starts {
+    pub programs: Vec<Start>,
+    pub docs: Vec<Start>,
+}
+
+pub(crate) fn starts(stdout: &[u8], target: &str) -> Starts {
+    let lines = |mark| stdout.split(|&byte| byte == b'\n').filter_map(move |line| line.strip_prefix(mark));
+    let read = |hex: &[u8]| start(&unhex(hex)?, target);
+    let mut docs: Vec<Start> = lines(DOC_MARK).filter_map(read).collect();
+    docs.iter_mut().for_each(without_recorder);
+    Starts { programs: lines(MARK).filter_map(read).collect(), docs }
+}
+
+/// Cargo hands the runner of programs to rustdoc too.
+fn without_recorder(start: &mut Start) {
+    const OURS: [&str; 4] = ["--test-runtool", "/bin/sh", "--test-runtool-arg", RECORDER];
+    if let Some(at) = start.args.windows(OURS.len()).position(|window| window == OURS) {
+        start.args.drain(at..at + OURS.len());
+    }
 }
 
 fn start(record: &[u8], target: &str) -> Option<Start> {
@@ -60,7 +91,7 @@ fn start(record: &[u8], target: &str) -> Option<Start> {
     });
     let mut env: BTreeMap<OsString, OsString> = variables.collect();
     // What the recording itself left there.
-    for name in [variable(target).as_str(), "_", "OLDPWD", "SHLVL"] {
+    for name in [variable(target).as_str(), "RUSTDOC", "_", "OLDPWD", "SHLVL"] {
         env.remove(std::ffi::OsStr::new(name));
     }
     Some(Start { program, args, folder, env })
@@ -79,7 +110,7 @@ mod tests {
     fn a_recorded_start_is_read_back() {
         let record = b"/w/a\x002\x00/t/deps/a-1\x00--x\x00PATH=/bin\x00CARGO_TARGET_X_Y_RUNNER=sh\x00NAME=a=b\n\x00";
         let hex: String = record.iter().map(|byte| format!("{byte:02x}")).collect();
-        let starts = starts(format!("noise\nunderstudy-start {hex}\n").as_bytes(), "x-y");
+        let starts = starts(format!("noise\nunderstudy-start {hex}\n").as_bytes(), "x-y").programs;
         assert_eq!(starts.len(), 1);
         assert_eq!(starts[0].program, PathBuf::from("/t/deps/a-1"));
         assert_eq!(starts[0].args, ["--x"]);

@@ -37,6 +37,11 @@ pub struct Tools {
 }
 
 impl Tools {
+    /// The `rustdoc` program beside the compiler.
+    pub(crate) fn rustdoc(&self) -> PathBuf {
+        self.rustc.with_file_name("rustdoc")
+    }
+
     /// The tools of an installed toolchain and a private view of cargo's home.
     pub fn new(toolchain: &sandbox::Toolchain, cargo: &sandbox::CargoView, level: SandboxLevel) -> Self {
         let mut env: BTreeMap<OsString, OsString> = cargo.env.iter().cloned().collect();

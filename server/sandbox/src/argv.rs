@@ -313,7 +313,9 @@ pub(crate) fn options(steps: &[Step], handles: &[Handle], status: RawFd) -> Vec<
             }
             Step::Data { inside, .. } => {
                 if let Some(Handle::Fd(fd)) = handles.next() {
-                    options.add([OsString::from("--ro-bind-data"), fd.to_string().into(), inside.into()]);
+                    // A script may stand in the place of a program.
+                    options.add([OsString::from("--perms"), "0755".into(), "--ro-bind-data".into()]);
+                    options.add([fd.to_string().into(), OsString::from(inside)]);
                 }
             }
             Step::Copy { inside, .. } => {

@@ -131,7 +131,7 @@ pub enum Mount {
         /// Where the command sees it.
         inside: PathBuf,
     },
-    /// A file with the given content that can be read.
+    /// A file with the given content that can be read and run.
     File {
         /// Where the command sees it.
         inside: PathBuf,

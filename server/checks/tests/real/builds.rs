@@ -17,6 +17,7 @@ pub const CASES: &[Case] = &[
     ("warnings_come_with_their_suggestions_once", suggestions),
     ("lints_of_clippy_are_compared_with_the_base", lints),
     ("a_test_program_that_never_built_does_not_keep_the_others_from_running", partly),
+    ("a_workspace_in_the_place_of_published_packages_runs_what_was_built", patched),
     ("what_a_proc_macro_prints_builds_nothing", forged_artifact),
     ("a_library_that_never_built_must_build_once_its_package_changes", broken_at_base),
     ("a_lock_is_generated_from_what_the_caches_hold", lock),
@@ -186,6 +187,53 @@ fn partly() {
     assert_eq!(of("test never", ""), Some(ItemResult::Failed));
     verified(&base, &with(&base, &[("src/lib.rs", &LIB.replace("a + b", "b + a"))]));
     refused(&base, &with(&base, &[("src/lib.rs", &LIB.replace("a + b", "a - b"))]), "demo test good fine");
+}
+
+fn patched() {
+    let package = |name: &str, version: &str, rest: &str| {
+        format!("[package]\nname = \"{name}\"\nversion = \"{version}\"\nedition = \"2021\"\n{rest}")
+    };
+    let own = "#[test]\nfn own() {}\n";
+    let user = "[features]\nmore = [\"dep:mid\"]\n[dependencies]\nleaf = \"0.1.7\"\nmid = { version = \"0.1\", optional = true }\n";
+    let tree = tree(&[
+        (
+            "Cargo.toml",
+            "[workspace]\nmembers = [\"user\", \"leaf\"]\nresolver = \"2\"\n[patch.crates-io]\nleaf = { path = \"leaf\" }\n",
+        ),
+        (
+            ".cargo/config.toml",
+            "[source.crates-io]\nreplace-with = \"vendored\"\n[source.vendored]\ndirectory = \"vendor\"\n",
+        ),
+        ("leaf/Cargo.toml", &package("leaf", "0.1.7", "")),
+        ("leaf/src/lib.rs", own),
+        ("leaf/tests/same.rs", own),
+        ("user/Cargo.toml", &package("user", "0.1.0", user)),
+        ("user/src/lib.rs", &format!("//! ```\n//! user::f()\n//! ```\npub fn f() {{}}\n{own}")),
+        ("user/tests/same.rs", "#[cfg(feature = \"more\")]\nfn no() { missing() }\n"),
+        ("vendor/leaf/Cargo.toml", &package("leaf", "0.1.9", "")),
+        ("vendor/leaf/src/lib.rs", ""),
+        ("vendor/leaf/.cargo-checksum.json", "{\"files\":{}}"),
+        ("vendor/mid/Cargo.toml", &package("mid", "0.1.0", "[dependencies]\nleaf = \"0.1.8\"\n")),
+        ("vendor/mid/src/lib.rs", ""),
+        ("vendor/mid/.cargo-checksum.json", "{\"files\":{}}"),
+    ]);
+    let ran = Bench::new().run(&tree, &checks::check(&None, task::CheckKind::Test, task::Features::All));
+    assert_eq!(ran.reason, None);
+    let items = ran.receipt.unwrap().items;
+    let of = |package: &str, target: &str, path: &str| {
+        let mut items = items.iter();
+        let item = items.find(|it| (&*it.id.package, &*it.id.target, &*it.id.path) == (package, target, path));
+        item.map(|item| item.result)
+    };
+    for (package, target, path) in [
+        ("leaf", "lib", "own"),
+        ("leaf", "test same", "own"),
+        ("user", "lib", "own"),
+        ("user", "doc", "user/src/lib.rs -"),
+    ] {
+        assert_eq!(of(package, target, path), Some(ItemResult::Passed), "{package} {target} {path}: {items:#?}");
+    }
+    assert_eq!(of("user", "test same", ""), Some(ItemResult::Failed));
 }
 
 fn forged_artifact() {
