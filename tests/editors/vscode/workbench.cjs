@@ -63,18 +63,16 @@ async function startCode({ editors, extension, scratch, settings, env }) {
 }
 
 /** Opens the workbench on a folder; answers the page and what a person does with it. */
-async function openWorkbench({ editors, url, folder, shots }) {
+async function openWorkbench({ editors, url, folder, shots, count }) {
   const { chromium } = require(path.join(editors, 'node_modules/playwright-core'));
   const browser = await chromium.launch({ executablePath: '/usr/bin/chromium', args: ['--no-sandbox', '--disable-gpu', '--disable-background-networking', '--disable-component-update', '--disable-sync'] });
   const page = await browser.newPage({ viewport: { width: 1400, height: 900 } });
   page.setDefaultTimeout(60_000);
   await page.goto(`${url}/?folder=${encodeURIComponent(folder)}`);
   await page.locator('.monaco-workbench').waitFor();
-  let count = 0;
-
   const shot = async (name) => {
-    count += 1;
-    await page.screenshot({ path: path.join(shots, `${String(count).padStart(2, '0')}-${name}.png`) });
+    count.shots += 1;
+    await page.screenshot({ path: path.join(shots, `${String(count.shots).padStart(2, '0')}-${name}.png`) });
   };
   const quickInput = page.locator('.quick-input-widget:visible');
   const row = (text) => quickInput.locator('.monaco-list-row').filter({ hasText: text }).first();
@@ -85,7 +83,14 @@ async function openWorkbench({ editors, url, folder, shots }) {
     await input.waitFor();
     await input.fill(`>${title}`);
     await row(title).waitFor();
-    await page.keyboard.press('Enter');
+    await input.press('Enter');
+  };
+  /** Fills the input that is open and accepts it. Never types at the page: what has no focus yet would get the letters. */
+  const answer = async (text, look = async () => undefined) => {
+    const input = quickInput.locator('input.input');
+    await input.fill(text);
+    await look();
+    await input.press('Enter');
   };
   const openFile = async (name) => {
     await page.keyboard.press('Control+P');
@@ -96,7 +101,8 @@ async function openWorkbench({ editors, url, folder, shots }) {
   const notification = (text) => page.locator('.notifications-toasts .notification-list-item').filter({ hasText: text }).first();
   const statusBar = page.locator('.statusbar-item[id*="understudy"]').first();
   const lens = (text) => page.locator('.codelens-decoration a, .codelens-decoration span').filter({ hasText: text });
-  return { page, shot, palette, openFile, notification, statusBar, lens, quickInput, row, close: () => browser.close() };
+  const changedFile = (name) => page.locator('.multiDiffEntry').filter({ hasText: name }).first();
+  return { page, shot, palette, answer, openFile, notification, statusBar, lens, changedFile, quickInput, row, close: () => browser.close() };
 }
 
 module.exports = { startCode, openWorkbench, until };

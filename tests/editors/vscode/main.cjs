@@ -1,0 +1,59 @@
+// Runs the walks in the real UI one after the other and closes on a count.
+//
+// usage: node main.cjs EDITORS EXTENSION.vsix UNDERSTUDY SHOTS
+const fs = require('node:fs');
+const os = require('node:os');
+const path = require('node:path');
+const { makeProject } = require('./project.cjs');
+const { fixWarnings, restricted } = require('./walk.cjs');
+const { startCode, openWorkbench } = require('./workbench.cjs');
+
+const [editors, extension, program, shots] = process.argv.slice(2).map((argument) => path.resolve(argument));
+const count = { passed: 0, failed: 0, shots: 0 };
+
+async function step(name, work) {
+  const began = Date.now();
+  await work();
+  count.passed += 1;
+  console.log(`ok   ${name} (${((Date.now() - began) / 1000).toFixed(1)} s)`);
+}
+
+/** One editor with its own folders, closed whatever happens. */
+async function inEditor(name, settings, work) {
+  const scratch = fs.mkdtempSync(path.join(os.tmpdir(), `understudy-vscode-${name}-`));
+  const folder = path.join(scratch, 'walk');
+  fs.mkdirSync(folder);
+  let code;
+  let ui;
+  try {
+    const files = makeProject(path.join(__dirname, 'crate.txt'), folder);
+    const env = { ...process.env, UNDERSTUDY_STATE_DIR: path.join(scratch, 'state') };
+    const all = { 'understudy.path': program, 'understudy.trace.server': 'messages', ...settings };
+    code = await startCode({ editors, extension, scratch, settings: all, env });
+    ui = await openWorkbench({ editors, url: code.url, folder, shots, count });
+    await work(ui, { folder, ...files });
+    await ui.close();
+    code.stop();
+    fs.rmSync(scratch, { recursive: true, force: true, maxRetries: 10, retryDelay: 200 });
+  } catch (error) {
+    count.failed += 1;
+    console.log(`FAIL ${name}: ${error.message}`);
+    await ui?.shot('failed').catch(() => undefined);
+    await ui?.close();
+    code?.stop();
+    console.log(`left for a look: ${scratch}`);
+  }
+}
+
+async function main() {
+  fs.rmSync(shots, { recursive: true, force: true });
+  fs.mkdirSync(shots, { recursive: true });
+  await inEditor('walk', {}, (ui, project) => fixWarnings(ui, step, project));
+  const distrust = { 'security.workspace.trust.enabled': true, 'security.workspace.trust.startupPrompt': 'never' };
+  await inEditor('restricted', distrust, (ui) => restricted(ui, step));
+  console.log(`screenshots: ${shots}`);
+  console.log(`${count.passed} passed, ${count.failed} failed`);
+  process.exitCode = count.failed === 0 ? 0 : 1;
+}
+
+main();
