@@ -15,6 +15,8 @@ pub struct Cli {
 
 #[derive(Debug, Subcommand)]
 pub enum Command {
+    /// Serve an editor by the Language Server Protocol, over standard input and output
+    Lsp,
     /// Carry out a task and show the proved diff
     Run(Run),
     /// Prove a change that anyone made: a patch, a branch, or what stands in the working tree
@@ -144,7 +146,7 @@ pub enum Tasks {
     /// The diff of a task, or of a selection of its hunks
     Diff {
         id: String,
-        /// Hunks to keep, by id; the selection is checked as the tree it is
+        /// Hunks to keep, by id or its first digits; the selection is checked as the tree it is
         #[arg(long, value_name = "HUNK", value_delimiter = ',', num_args = 1..)]
         select: Option<Vec<String>>,
         #[arg(long)]
@@ -161,10 +163,10 @@ pub enum Tasks {
     /// Write a tree of a task into the working tree; naming the tree is the approval
     Apply {
         id: String,
-        /// The tree that you approve
+        /// The tree that you approve, by id or its first digits
         #[arg(long, value_name = "TREE")]
         tree: Option<String>,
-        /// Hunks to keep, by id
+        /// Hunks to keep, by id or its first digits
         #[arg(long, value_name = "HUNK", value_delimiter = ',', num_args = 1..)]
         select: Option<Vec<String>>,
         /// Write the tree although it is not verified

@@ -2,6 +2,7 @@
 
 mod apply;
 mod doctor;
+mod lsp;
 mod prove;
 mod request;
 mod run;
@@ -19,6 +20,7 @@ use crate::failure::Failure;
 pub fn dispatch(cli: Cli) -> Result<i32, Failure> {
     let done = |code: ExitCode| code as i32;
     match cli.command {
+        Command::Lsp => Ok(lsp::lsp()),
         Command::Run(args) => run::run(&args).map(done),
         Command::Prove(args) => prove::prove(&args).map(done),
         Command::Try { keep } => sample::try_it(keep).map(done),

@@ -3,6 +3,7 @@
 mod args;
 mod command;
 mod compilers;
+mod draft;
 mod failure;
 mod render;
 mod settings;

@@ -58,7 +58,31 @@ impl Settings {
         if let Some(attempts) = number("UNDERSTUDY_MAX_ATTEMPTS")? {
             settings.max_attempts = Some(u32::try_from(attempts).unwrap_or(u32::MAX));
         }
+        if let Some(globs) = std::env::var_os("UNDERSTUDY_ALLOW_FILES") {
+            settings.allow_files = list(&globs.to_string_lossy());
+        }
         settings.validated()
+    }
+
+    /// Takes what an editor sent, where neither a variable nor the user's file says something. Harmless keys only: a
+    /// server cannot tell a user's value from one that a repository brought along.
+    ///
+    /// # Errors
+    /// Names the key whose value is no number above zero.
+    pub fn fill_in(&mut self, editor: &serde_json::Value) -> Result<(), SettingsError> {
+        let number = |key: &'static str| match &editor[key] {
+            serde_json::Value::Null => Ok(None),
+            value => match value.as_u64() {
+                Some(0) => Err(SettingsError::TooSmall { what: key, least: 1 }),
+                Some(number) => Ok(Some(number)),
+                None => Err(SettingsError::Number { name: key, value: task::printable(&value.to_string()) }),
+            },
+        };
+        self.timeout = self.timeout.or(number("timeout")?);
+        self.check_timeout = self.check_timeout.or(number("check_timeout")?);
+        let attempts = number("max_attempts")?.map(|attempts| u32::try_from(attempts).unwrap_or(u32::MAX));
+        self.max_attempts = self.max_attempts.or(attempts);
+        Ok(())
     }
 
     fn validated(self) -> Result<Self, SettingsError> {
@@ -112,6 +136,11 @@ impl Settings {
     }
 }
 
+/// The items of a list with commas between them.
+fn list(text: &str) -> Vec<String> {
+    text.split(',').map(str::trim).filter(|item| !item.is_empty()).map(str::to_owned).collect()
+}
+
 /// A base folder as the XDG specification finds it: relative values are ignored.
 fn xdg(variable: &str, below_home: &str) -> Option<PathBuf> {
     let absolute = |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
@@ -126,6 +155,21 @@ mod tests {
     fn a_misspelt_key_is_an_error_that_names_it() {
         let error = toml::from_str::<Settings>("time_out = 3").unwrap_err();
         assert!(error.message().contains("time_out"), "{error}");
+    }
+
+    #[test]
+    fn an_editor_fills_in_what_nobody_else_says() {
+        let mut settings = Settings { timeout: Some(90), ..Settings::default() };
+        settings.fill_in(&serde_json::json!({ "timeout": 5, "check_timeout": 7, "state_dir": "/elsewhere" })).unwrap();
+        assert_eq!((settings.timeout, settings.check_timeout, settings.state_dir), (Some(90), Some(7), None));
+        let odd = Settings::default().fill_in(&serde_json::json!({ "max_attempts": "many" })).unwrap_err();
+        assert!(odd.to_string().contains("max_attempts"), "{odd}");
+    }
+
+    #[test]
+    fn a_list_has_commas_between_its_items() {
+        assert_eq!(list(" .env.test, keys/*.pem ,"), [".env.test", "keys/*.pem"]);
+        assert!(list("").is_empty());
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use agent::{House, NoDocuments};
+use agent::{Audience, Documents, House, NoDocuments};
 use journal::Journal;
 use sandbox::{CancelToken, Sandbox};
 use worktree::{Workspace, WorkspaceError};
@@ -44,19 +44,25 @@ pub fn open(front: Front) -> Result<Opened, Failure> {
 fn open_with(settings: Settings, front: Front) -> Result<Opened, Failure> {
     let state = settings.state_folder()?;
     let journal = Arc::new(Journal::open(&state)?);
+    let audience = Live::audience(front == Front::Json);
+    let sandbox = Sandbox::open().map_err(|error| error.to_string());
+    let house = house(journal, &state, sandbox, audience, Arc::new(NoDocuments), CancelToken::new())?;
+    Ok(Opened { house, settings })
+}
+
+/// One house from its rooms; the journal has made the state folder.
+pub fn house(
+    journal: Arc<Journal>,
+    state: &Path,
+    sandbox: Result<Sandbox, String>,
+    audience: Audience,
+    documents: Arc<dyn Documents>,
+    cancel: CancelToken,
+) -> Result<House, Failure> {
     let state = state
         .canonicalize()
         .map_err(|error| Failure::infrastructure(format!("{} cannot be opened: {error}", state.display())))?;
-    let house = House {
-        journal,
-        state,
-        sandbox: Sandbox::open().map_err(|error| error.to_string()),
-        compilers: compilers(),
-        documents: Arc::new(NoDocuments),
-        audience: Live::audience(front == Front::Json),
-        cancel: CancelToken::new(),
-    };
-    Ok(Opened { house, settings })
+    Ok(House { journal, state, sandbox, compilers: compilers(), documents, audience, cancel })
 }
 
 /// Cancels the token when the developer presses Ctrl-C, once; a second time ends the process as usual.

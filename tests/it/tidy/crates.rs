@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::{assert_none, metadata, packages, word};
 
 /// Each crate with those of our own crates that it uses, all of them.
-const ARROWS: [(&str, &[&str]); 10] = [
+const ARROWS: [(&str, &[&str]); 11] = [
     ("task", &[]),
     ("journal", &["task"]),
     ("worktree", &["task"]),
@@ -17,12 +17,15 @@ const ARROWS: [(&str, &[&str]); 10] = [
     ("checks", &["sandbox", "task"]),
     ("agent", &["checks", "sandbox", "task", "worktree"]),
     ("bench", &["agent", "journal", "sandbox", "task", "worktree"]),
-    ("understudy", &["agent", "bench", "checks", "journal", "sandbox", "semantics", "task", "worktree"]),
+    ("lsp", &["agent", "task"]),
+    ("understudy", &["agent", "bench", "checks", "journal", "lsp", "sandbox", "semantics", "task", "worktree"]),
     ("support", &[]),
 ];
 
 /// What tests may use on top of that: the journal is real in them, like everything that a temporary folder can hold.
-const ARROWS_OF_TESTS: [(&str, &str); 5] = [
+const ARROWS_OF_TESTS: [(&str, &str); 7] = [
+    ("agent", "journal"),
+    ("agent", "support"),
     ("checks", "support"),
     ("sandbox", "support"),
     ("semantics", "support"),

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use agent::House;
 use anstream::println;
 use serde::Serialize;
 use task::ExitCode;
@@ -13,7 +14,7 @@ use crate::wiring::{self, Front};
 
 /// One thing that was tried.
 #[derive(Debug, Serialize)]
-struct Finding {
+pub struct Finding {
     what: String,
     works: bool,
     /// Works as far as it goes.
@@ -27,11 +28,23 @@ struct Finding {
 pub fn doctor(repo: &Path, json: bool) -> Result<ExitCode, Failure> {
     let repo = folder(repo)?;
     let opened = wiring::open_on(Front::Json, &repo)?;
+    let findings = findings(&opened.house, Some(Path::new(&repo)));
+    if json {
+        print_json(&findings)?;
+    } else {
+        println!("{}", text(&findings));
+    }
+    let broken = findings.iter().any(|finding| !finding.works);
+    Ok(if broken { ExitCode::Infrastructure } else { ExitCode::Done })
+}
+
+/// Tries everything, also on a folder where one is named.
+pub fn findings(house: &House, folder: Option<&Path>) -> Vec<Finding> {
     let mut findings = vec![Finding {
         what: "state folder".into(),
         works: true,
         note: false,
-        detail: opened.house.state.display().to_string(),
+        detail: house.state.display().to_string(),
         remedy: None,
     }];
     for probe in sandbox::probe() {
@@ -43,40 +56,38 @@ pub fn doctor(repo: &Path, json: bool) -> Result<ExitCode, Failure> {
         };
         findings.push(Finding { what: probe.what.to_owned(), works, note, detail, remedy: probe.remedy });
     }
-    for examined in agent::examine(&opened.house, Path::new(&repo)) {
-        findings.push(Finding {
-            what: examined.what,
-            works: examined.works,
-            note: examined.note,
-            detail: examined.detail,
-            remedy: examined.remedy,
-        });
+    let examined = folder.map(|folder| agent::examine(house, folder)).unwrap_or_default();
+    findings.extend(examined.into_iter().map(|examined| Finding {
+        what: examined.what,
+        works: examined.works,
+        note: examined.note,
+        detail: examined.detail,
+        remedy: examined.remedy,
+    }));
+    findings
+}
+
+/// For people: a line for each finding, and one for all.
+pub fn text(findings: &[Finding]) -> String {
+    let mut text = String::new();
+    for finding in findings {
+        let mark = if finding.note {
+            render::doubtful("~")
+        } else if finding.works {
+            render::good("✓")
+        } else {
+            render::poor("✗")
+        };
+        text.push_str(&format!("{mark} {:42} {}\n", finding.what, task::printable(&finding.detail)));
+        if let Some(remedy) = &finding.remedy {
+            text.push_str(&format!("  {:42} {}\n", "", render::dim(task::printable(remedy))));
+        }
     }
     let broken = findings.iter().filter(|finding| !finding.works).count();
-    if json {
-        print_json(&findings)?;
-    } else {
-        for finding in &findings {
-            let mark = if finding.note {
-                render::doubtful("~")
-            } else if finding.works {
-                render::good("✓")
-            } else {
-                render::poor("✗")
-            };
-            println!("{mark} {:42} {}", finding.what, task::printable(&finding.detail));
-            if let Some(remedy) = &finding.remedy {
-                println!("  {:42} {}", "", render::dim(task::printable(remedy)));
-            }
-        }
-        println!();
-        match broken {
-            0 => println!("{}", render::good("everything that was tried works")),
-            n => println!(
-                "{}",
-                render::doubtful(format!("{n} of {} things that were tried do not work", findings.len()))
-            ),
-        }
-    }
-    Ok(if broken == 0 { ExitCode::Done } else { ExitCode::Infrastructure })
+    let all = match broken {
+        0 => render::good("everything that was tried works"),
+        n => render::doubtful(format!("{n} of {} things that were tried do not work", findings.len())),
+    };
+    text.push_str(&format!("\n{all}"));
+    text
 }

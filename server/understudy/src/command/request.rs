@@ -1,13 +1,13 @@
 //! From flags to a request, and from a request to its end.
 
 use std::path::Path;
-use std::time::{SystemTime, UNIX_EPOCH};
 
 use agent::Walk;
-use task::{Candidate, Engine, ExitCode, Request, RequestId, Scope, Source, Tool, UnixMillis};
+use task::{Candidate, Engine, ExitCode, Request, Source, Tool};
 
 use super::apply::ask_and_apply;
 use crate::args::Common;
+use crate::draft::Draft;
 use crate::failure::Failure;
 use crate::render;
 use crate::wiring::{self, Front};
@@ -29,38 +29,24 @@ pub fn front(common: &Common) -> Front {
 
 /// Builds the request.
 pub fn request(front: &wiring::Opened, folder: String, common: &Common, ask: Ask) -> Result<Request, Failure> {
-    let settings = &front.settings;
-    let mut limits = settings.limits();
-    if let Some(attempts) = common.max_attempts {
-        limits.max_attempts = attempts;
-    }
-    if let Some(seconds) = common.timeout {
-        limits.timeout_ms = seconds.saturating_mul(1000);
-    }
-    limits.budget_microdollars = ask.budget_microdollars;
-    let request_id = common.request_id.as_ref().map(|id| id.parse::<RequestId>()).transpose()?;
-    let scope = Scope::new(common.paths.clone()).map_err(|error| Failure::usage(error.to_string()))?;
-    let allowed_files: Vec<String> = settings.allow_files.iter().chain(&common.allow_file).cloned().collect();
-    Scope::new(allowed_files.clone()).map_err(|error| Failure::usage(error.to_string()))?;
-    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    Ok(Request {
-        id: journal::fresh_id()?,
-        request_id,
+    let draft = Draft {
         source: Source::CommandLine,
-        source_url: None,
-        workspace: folder,
+        folder,
         description: ask.description,
-        acceptance_criteria: common.acceptance_criteria.clone(),
-        scope,
-        tools: ask.tools,
-        allowed_files,
-        base_revision: ask.base_revision,
         engine: ask.engine,
         candidate: ask.candidate,
+        acceptance_criteria: common.acceptance_criteria.clone(),
+        paths: common.paths.clone(),
+        tools: ask.tools,
+        allowed_files: common.allow_file.clone(),
+        base_revision: ask.base_revision,
         trigger: None,
-        limits,
-        created: UnixMillis(u64::try_from(now.as_millis()).unwrap_or(u64::MAX)),
-    })
+        max_attempts: common.max_attempts,
+        timeout_seconds: common.timeout,
+        budget_microdollars: ask.budget_microdollars,
+        request_id: common.request_id.clone(),
+    };
+    draft.request(&front.settings)
 }
 
 /// The folder that the user named, canonical, as text.

@@ -1,10 +1,8 @@
 //! `understudy tasks`: list, show, continue, apply, undo, forget.
 
-use std::collections::BTreeSet;
-
 use agent::{Approval, Walk};
 use anstream::println;
-use task::{Event, ExitCode, HunkId, TaskId, TreeId};
+use task::{Event, ExitCode, TaskId, TreeId};
 
 use super::apply;
 use super::request::{opened, print_json, show, task_id};
@@ -27,7 +25,7 @@ pub fn tasks(verb: Tasks) -> Result<ExitCode, Failure> {
         Tasks::Apply { id, tree, select, unverified, consent, json } => {
             let opened = opened(json)?;
             let id = task_id(&id)?;
-            let tree = tree.map(|tree| tree.parse::<TreeId>()).transpose()?;
+            let tree = tree.map(|tree| agent::tree_named(&*opened.house.journal, &id, &tree)).transpose()?;
             let tree = match (select, tree) {
                 (None, Some(tree)) => tree,
                 (None, None) => return Err(unnamed(&opened, &id)?),
@@ -78,11 +76,8 @@ fn diff(opened: &Opened, id: &TaskId, select: Option<Vec<String>>, json: bool) -
 
 /// The tree of a selection, judged; with a named tree, the selection must be that tree.
 fn selected(opened: &Opened, id: &TaskId, hunks: Vec<String>, named: Option<TreeId>) -> Result<TreeId, Failure> {
-    let kept = hunks
-        .iter()
-        .filter(|hunk| !hunk.is_empty())
-        .map(|hunk| hunk.parse::<HunkId>())
-        .collect::<Result<BTreeSet<_>, _>>()?;
+    let hunks: Vec<String> = hunks.into_iter().filter(|hunk| !hunk.is_empty()).collect();
+    let kept = agent::hunks_named(&*opened.house.journal, &opened.house.state, id, &hunks)?;
     let mut walk = Walk::take(&opened.house, id)?;
     wiring::cancel_on_interrupt(&opened.house.cancel);
     let tree = walk.select(&kept)?;
@@ -101,7 +96,7 @@ fn selected(opened: &Opened, id: &TaskId, hunks: Vec<String>, named: Option<Tree
 /// Applying without a tree is no approval: say which tree it would be.
 fn unnamed(opened: &Opened, id: &TaskId) -> Result<Failure, Failure> {
     let report = agent::report(&*opened.house.journal, &opened.house.state, id, None)?;
-    let sentence = match &report.tree {
+    let sentence = match &report.kept_tree.or(report.tree) {
         Some(tree) => format!("naming the tree is the approval: `understudy tasks apply {id} --tree {tree}`"),
         None => format!("task {id} has no diff to write"),
     };

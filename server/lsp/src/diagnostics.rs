@@ -1,0 +1,149 @@
+//! Diagnostics for plain clients, only while a diff waits for its review: one for the diff, one for each hunk where the
+//! client has no lenses, one for each failure that the base does not have. A rich client gets none.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use lsp_types::{Diagnostic, DiagnosticSeverity, NumberOrString, Position, PublishDiagnosticsParams, Range, Url};
+use serde_json::{Value, json};
+use task::TaskId;
+
+use crate::entry::{Entry, one_line};
+use crate::session::Session;
+
+/// A failure that the base does not show, at its place in the developer's file.
+pub struct Failure {
+    pub task: TaskId,
+    pub revision: u64,
+    pub check: String,
+    pub line: u32,
+    pub text: String,
+}
+
+/// Brings what the client shows up to date; only files whose diagnostics changed are named.
+pub fn news(session: &mut Session) -> Vec<PublishDiagnosticsParams> {
+    let now = all(session);
+    let mut news = Vec::new();
+    let gone: Vec<PathBuf> = session.published.keys().filter(|path| !now.contains_key(*path)).cloned().collect();
+    let cleared = gone.into_iter().map(|path| (path, Vec::new()));
+    for (path, diagnostics) in now.iter().map(|(path, all)| (path.clone(), all.clone())).chain(cleared) {
+        if session.published.get(&path) == Some(&diagnostics) {
+            continue;
+        }
+        let open = session.documents.get(&path);
+        let uri = open.map(|look| look.uri.clone()).or_else(|| Url::from_file_path(&path).ok());
+        if let Some(uri) = uri {
+            news.push(PublishDiagnosticsParams { uri, diagnostics, version: open.map(|look| look.version) });
+        }
+    }
+    session.published = now;
+    news
+}
+
+fn all(session: &Session) -> BTreeMap<PathBuf, Vec<Diagnostic>> {
+    let mut all: BTreeMap<PathBuf, Vec<Diagnostic>> = BTreeMap::new();
+    for (entry, folder) in session.reviews() {
+        let line = entry.line();
+        let data = json!({ "task": entry.id, "revision": line.revision, "tree": line.kept_tree });
+        if let Some((path, at)) = place(session, entry) {
+            let kept = line.kept_verdict.as_deref().unwrap_or("being checked");
+            let message = format!(
+                "{}: {} of {} hunks kept, {kept}; code actions approve, review or cancel it",
+                line.title,
+                line.hunks - line.rejected,
+                line.hunks
+            );
+            all.entry(path).or_default().push(diagnostic(at, at, DiagnosticSeverity::INFORMATION, &message, data));
+        }
+        let paths = entry.report.iter().flat_map(|report| &report.checks).flat_map(|check| &check.new_failures);
+        let mut files: Vec<PathBuf> = paths.filter_map(|item| Some(folder.document(&item.at.as_ref()?.0))).collect();
+        files.sort_unstable();
+        files.dedup();
+        for path in files {
+            for failure in failures(session, &path).into_iter().filter(|failure| failure.task == entry.id) {
+                let data = json!({ "task": entry.id, "check": failure.check });
+                let found =
+                    diagnostic(failure.line, failure.line, DiagnosticSeverity::INFORMATION, &failure.text, data);
+                all.entry(path.clone()).or_default().push(found);
+            }
+        }
+    }
+    if !session.facts.lenses {
+        for (path, hints) in &session.hints {
+            for hint in hints {
+                let Some(entry) = session.entries.get(&hint.task) else { continue };
+                let verdict = if entry.is_rejected(&hint.hunk) { "rejected" } else { "kept" };
+                let touched = if hint.touched { "; you typed into these lines" } else { "" };
+                let message = format!("{}: a hunk changes this ({verdict}{touched})", entry.state.request.title());
+                let last = hint.lines.end.saturating_sub(1).max(hint.lines.start);
+                let data = json!({ "task": hint.task, "hunk": hint.hunk });
+                let found = diagnostic(hint.lines.start, last, DiagnosticSeverity::HINT, &message, data);
+                all.entry(path.clone()).or_default().push(found);
+            }
+        }
+    }
+    all
+}
+
+fn diagnostic(first: u32, last: u32, severity: DiagnosticSeverity, message: &str, data: Value) -> Diagnostic {
+    Diagnostic {
+        // To the begin of the next line, whatever the encoding and the length of this one.
+        range: Range::new(Position::new(first, 0), Position::new(last + 1, 0)),
+        severity: Some(severity),
+        code: Some(NumberOrString::String("review".into())),
+        source: Some("understudy".into()),
+        message: one_line(message),
+        data: Some(data),
+        ..Diagnostic::default()
+    }
+}
+
+/// Where a task is spoken of: the line of the comment it came from, else its first hunk.
+fn place(session: &Session, entry: &Entry) -> Option<(PathBuf, u32)> {
+    let folder = session.folder_of(entry)?;
+    if let Some(trigger) = &entry.state.request.trigger {
+        let path = folder.document(&trigger.path);
+        let look = session.documents.get(&path);
+        let found = look.and_then(|look| look.text.lines().position(|line| line == trigger.text));
+        let line = found.map_or(trigger.line.saturating_sub(1), |line| u32::try_from(line).unwrap_or(u32::MAX));
+        return Some((path, line));
+    }
+    let report = entry.report.as_ref()?;
+    let first = report.hunks.first()?;
+    let hints = session.hints.iter().find_map(|(path, hints)| {
+        let hint = hints.iter().find(|hint| hint.task == entry.id && hint.hunk == first.id)?;
+        Some((path.clone(), hint.lines.start))
+    });
+    hints.or_else(|| Some((folder.document(&first.old_path), first.base_start.saturating_sub(1))))
+}
+
+/// Tasks that are spoken of in a file, with their lines: those with a review or something that runs.
+pub fn places<'s>(session: &'s Session, path: &Path) -> Vec<(&'s Entry, u32)> {
+    let entries = session.entries.values().filter(|entry| !entry.line().next.is_empty());
+    let at = entries.filter_map(|entry| place(session, entry).map(|(file, line)| (entry, file, line)));
+    at.filter(|(_, file, _)| file == path).map(|(entry, _, line)| (entry, line)).collect()
+}
+
+/// Failures of reviews in a file that the base does not show.
+pub fn failures(session: &Session, path: &Path) -> Vec<Failure> {
+    let mut found = Vec::new();
+    for (entry, folder) in session.reviews() {
+        let Some(report) = &entry.report else { continue };
+        for check in &report.checks {
+            for item in &check.new_failures {
+                let Some((at, line)) = &item.at else { continue };
+                if folder.document(at) == path {
+                    let excerpt = item.excerpt.lines().next().unwrap_or_default();
+                    found.push(Failure {
+                        task: entry.id.clone(),
+                        revision: entry.state.revision,
+                        check: check.check.0.clone(),
+                        line: line.saturating_sub(1),
+                        text: format!("{} fails with the change: {} {excerpt}", check.check.0, item.id),
+                    });
+                }
+            }
+        }
+    }
+    found
+}

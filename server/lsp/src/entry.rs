@@ -1,0 +1,261 @@
+//! [`Entry`]: a task as the loop knows it, and the line that clients see of it.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use agent::{House, Progress, Report, Side};
+use task::{Candidate, Conclusion, HunkId, PublicationEnd, State, TaskId, TreePath};
+
+use crate::act::Done;
+use crate::line::{Next, PublicationLine, PublicationState, Status, TaskLine};
+
+/// Files whose text is held for hints at most, and bytes of one at most: a review of more is read in its document.
+const MOST_FILES: usize = 200;
+const LARGEST_FILE: usize = 1 << 20;
+
+/// A task as its journal and trees have it.
+#[derive(Debug, Clone)]
+pub struct Loaded {
+    pub id: TaskId,
+    pub state: State,
+    /// Of the diff under review.
+    pub report: Arc<Report>,
+    /// The text that the developer's files show while nothing is applied, for the files of the diff.
+    pub shown: BTreeMap<TreePath, Arc<[u8]>>,
+    /// Another process works on it.
+    pub elsewhere: bool,
+}
+
+impl Loaded {
+    pub fn load(house: &House, id: &TaskId) -> Result<Self, agent::Error> {
+        let records = house.journal.records(id)?;
+        let state = State::fold(records.iter().filter_map(|record| record.event.as_ref().ok()))
+            .ok_or_else(|| agent::Error::Sentence(format!("the history of task {id} cannot be read")))?;
+        let report = agent::report(&*house.journal, &house.state, id, None)?;
+        let mut shown = BTreeMap::new();
+        if let (Some(base), Some(tree)) = (&report.base, &report.tree) {
+            let worktree = shows_the_tree(&state);
+            for hunk in &report.hunks {
+                let (tree, path) = if worktree { (tree, &hunk.path) } else { (base, &hunk.old_path) };
+                if shown.len() >= MOST_FILES || shown.contains_key(path) {
+                    continue;
+                }
+                if let Some(bytes) = agent::file_of(&*house.journal, &house.state, id, tree, path)?
+                    && bytes.len() <= LARGEST_FILE
+                {
+                    shown.insert(path.clone(), bytes.into());
+                }
+            }
+        }
+        let owner = house.journal.owner(id)?;
+        let elsewhere = owner.is_some_and(|owner| owner != std::process::id());
+        Ok(Self { id: id.clone(), state, report: Arc::new(report), shown, elsewhere })
+    }
+}
+
+/// Whether the developer's files show the tree of the diff and not its base: their working tree was the candidate.
+pub fn shows_the_tree(state: &State) -> bool {
+    state.request.candidate == Some(Candidate::Worktree) && state.rebases.is_empty()
+}
+
+/// What works on a task at present.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Activity {
+    Waiting,
+    Walking,
+    Checking,
+    Publishing,
+    /// Something short.
+    Noting,
+}
+
+#[derive(Debug)]
+pub struct Entry {
+    pub id: TaskId,
+    pub state: State,
+    pub report: Option<Arc<Report>>,
+    pub shown: BTreeMap<TreePath, Arc<[u8]>>,
+    pub elsewhere: bool,
+    pub activity: Option<Activity>,
+    doing: String,
+    done: u64,
+    total: u64,
+    /// What came of the last publication of this session.
+    published: Option<(String, Vec<TreePath>)>,
+}
+
+impl Entry {
+    pub fn new(id: TaskId, state: State) -> Self {
+        Self {
+            id,
+            state,
+            report: None,
+            shown: BTreeMap::new(),
+            elsewhere: false,
+            activity: None,
+            doing: String::new(),
+            done: 0,
+            total: 0,
+            published: None,
+        }
+    }
+
+    pub fn load(&mut self, loaded: Loaded) {
+        self.state = loaded.state;
+        self.report = Some(loaded.report);
+        self.shown = loaded.shown;
+        self.elsewhere = loaded.elsewhere;
+    }
+
+    /// Takes a piece of news in.
+    pub fn hear(&mut self, news: Progress) {
+        let side = |side| if side == Side::Base { " at base" } else { "" };
+        let doing = match news {
+            Progress::Happened(event) => {
+                self.state.apply(&event);
+                return;
+            }
+            Progress::Doing(text) => (text, 0, 0),
+            Progress::CheckStarted { check, side: at } => (format!("{}{}", check.0, side(at)), 0, 0),
+            Progress::CheckAdvanced { check, text, done, total } => (format!("{}: {text}", check.0), done, total),
+            Progress::CheckEnded { check, side: at, verdict, .. } => {
+                (format!("{}{}: {}", check.0, side(at), verdict.word()), 0, 0)
+            }
+        };
+        (self.doing, self.done, self.total) = doing;
+        self.doing = task::printable(&self.doing);
+    }
+
+    pub fn settled(&mut self, done: &Done) {
+        (self.doing, self.done, self.total) = (String::new(), 0, 0);
+        if let Done::Outcome { sentence, unsaved, .. } = done {
+            self.published = Some((sentence.clone(), unsaved.clone()));
+        }
+    }
+
+    /// The user saved a document that a publication had left unsaved.
+    pub fn saved(&mut self, path: &TreePath) -> bool {
+        let Some((_, unsaved)) = &mut self.published else { return false };
+        let before = unsaved.len();
+        unsaved.retain(|left| left != path);
+        unsaved.len() < before
+    }
+
+    pub fn status(&self) -> Status {
+        match self.activity {
+            Some(Activity::Waiting) => Status::Waiting,
+            Some(Activity::Walking) => Status::Running,
+            Some(Activity::Checking) => Status::Checking,
+            Some(Activity::Publishing) => Status::Publishing,
+            _ if self.state.conclusion.is_none() && self.elsewhere => Status::Running,
+            _ if self.state.conclusion.is_none() => Status::Interrupted,
+            _ if self.is_in_review() => Status::Review,
+            _ => Status::Ended,
+        }
+    }
+
+    /// Whether a diff waits for verdicts.
+    pub fn is_in_review(&self) -> bool {
+        let ended = self.state.conclusion.is_some() && self.state.station != task::Station::Closed;
+        let Some(report) = &self.report else { return false };
+        ended && !report.hunks.is_empty() && !self.is_written()
+    }
+
+    /// Whether what is kept stands in the files already.
+    fn is_written(&self) -> bool {
+        let kept = self.report.as_ref().and_then(|report| report.kept_tree.as_ref());
+        if shows_the_tree(&self.state) && self.state.rejected.is_empty() {
+            // A proved working tree: there is nothing to write, and a diff that nobody doubts is no review.
+            return matches!(self.state.conclusion, Some(Conclusion::Verified));
+        }
+        self.in_files().is_some_and(|publication| Some(&publication.tree) == kept)
+    }
+
+    /// The publication that is in the files, where one is.
+    fn in_files(&self) -> Option<&task::Publication> {
+        let applied = || self.state.publications.iter().filter(|it| it.end == Some(PublicationEnd::Applied));
+        let undone = |number| applied().any(|it| it.undoes == Some(number));
+        applied().rev().find(|it| it.undoes.is_none() && !undone(it.number))
+    }
+
+    fn next(&self) -> Vec<Next> {
+        let mut next = Vec::new();
+        match self.status() {
+            Status::Waiting | Status::Running | Status::Checking | Status::Publishing => next.push(Next::Cancel),
+            Status::Interrupted => next.extend([Next::Resume, Next::Cancel]),
+            Status::Review => next.extend([Next::Apply, Next::Cancel]),
+            Status::Ended => {}
+        }
+        let open = self.state.open_publication().is_some();
+        if self.activity.is_none() && (open || self.in_files().is_some()) {
+            next.push(Next::Undo);
+        }
+        next
+    }
+
+    fn publication(&self) -> Option<PublicationLine> {
+        let last = self.state.publications.last()?;
+        let state = match (&last.end, last.undoes) {
+            (None | Some(PublicationEnd::Partial { .. }), _) => PublicationState::Partial,
+            (Some(PublicationEnd::Applied), Some(_)) => PublicationState::Undone,
+            (Some(PublicationEnd::Applied), None) => PublicationState::Applied,
+            (Some(PublicationEnd::Diverged { .. }), _) => PublicationState::Diverged,
+            (Some(_), _) => PublicationState::Refused,
+        };
+        let (sentence, unsaved) = self.published.clone().unwrap_or_default();
+        Some(PublicationLine { number: last.number, state, sentence, unsaved })
+    }
+
+    pub fn line(&self) -> TaskLine {
+        let request = &self.state.request;
+        let report = self.report.as_deref();
+        let conclusion = self.state.conclusion.as_ref();
+        let mut files: Vec<_> = report.iter().flat_map(|report| report.hunks.iter().map(|hunk| &hunk.path)).collect();
+        files.dedup();
+        let count = |lines: fn(&agent::HunkRecord) -> u32| {
+            report.map_or(0, |report| report.hunks.iter().map(|hunk| u64::from(lines(hunk))).sum())
+        };
+        TaskLine {
+            id: self.id.clone(),
+            folder: request.workspace.clone(),
+            title: request.title(),
+            source: request.source,
+            engine: request.engine,
+            status: self.status(),
+            doing: self.doing.clone(),
+            done: self.done,
+            total: self.total,
+            verdict: conclusion.map(|conclusion| conclusion.word().to_owned()),
+            sentence: conclusion
+                .and_then(|conclusion| conclusion.reasons().into_iter().next())
+                .map(|it| one_line(&it))
+                .unwrap_or_default(),
+            revision: self.state.revision,
+            base: report.and_then(|report| report.base.clone()).or_else(|| self.state.base.clone()),
+            tree: report.and_then(|report| report.tree.clone()).or_else(|| self.state.tree.clone()),
+            kept_tree: report.and_then(|report| report.kept_tree.clone()),
+            kept_verdict: report.and_then(|report| report.kept_verdict.clone()),
+            hunks: report.map_or(0, |report| report.hunks.len()),
+            rejected: self.state.rejected.len(),
+            files: files.len(),
+            insertions: count(|hunk| hunk.new_lines),
+            deletions: count(|hunk| hunk.base_lines),
+            question: match conclusion {
+                Some(Conclusion::NeedsAnswer { question }) => Some(question.clone()),
+                _ => None,
+            },
+            publication: self.publication(),
+            next: self.next(),
+        }
+    }
+
+    pub fn is_rejected(&self, hunk: &HunkId) -> bool {
+        self.state.rejected.contains(hunk)
+    }
+}
+
+/// A text as one line.
+pub fn one_line(text: &str) -> String {
+    let line: Vec<&str> = text.split_whitespace().collect();
+    task::printable(&line.join(" "))
+}

@@ -1,0 +1,35 @@
+//! The editor on one side, tasks on the other: renders the walk of `agent` in the Language Server Protocol.
+//!
+//! A framework handler only posts to a mailbox; one loop owns every piece of mutable state; whatever takes long runs as an
+//! act on a thread of its own and posts back. `protocol.md` beside this folder is the contract with clients.
+
+mod act;
+mod backend;
+mod client;
+mod code_actions;
+mod command;
+mod desk;
+mod diagnostics;
+mod documents;
+mod edits;
+mod entry;
+mod folders;
+mod guard;
+mod hints;
+mod line;
+mod mail;
+mod main_loop;
+mod operations;
+mod page;
+mod position;
+mod progress;
+mod publisher;
+mod read;
+mod rooms;
+mod session;
+mod show;
+mod transport;
+mod trigger;
+
+pub use rooms::{Ask, Rooms};
+pub use transport::serve;

@@ -1,0 +1,84 @@
+//! [`TaskLine`]: a task in a few fields, for lists, status bars and notifications. The whole is the report.
+
+use schemars::JsonSchema;
+use serde::Serialize;
+use task::{Question, TaskId, TreeId, TreePath};
+
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct TaskLine {
+    pub id: TaskId,
+    pub folder: String,
+    pub title: String,
+    pub source: task::Source,
+    pub engine: task::Engine,
+    pub status: Status,
+    /// What is being done now, in a few words; empty when nothing is.
+    pub doing: String,
+    pub done: u64,
+    pub total: u64,
+    /// `None` while there is none.
+    pub verdict: Option<String>,
+    /// Why, in one line.
+    pub sentence: String,
+    pub revision: u64,
+    pub base: Option<TreeId>,
+    pub tree: Option<TreeId>,
+    /// The tree of the hunks that are not rejected.
+    pub kept_tree: Option<TreeId>,
+    /// `verified`, `not verified`, or `None` while it was not checked.
+    pub kept_verdict: Option<String>,
+    pub hunks: usize,
+    pub rejected: usize,
+    pub files: usize,
+    pub insertions: u64,
+    pub deletions: u64,
+    pub question: Option<Question>,
+    pub publication: Option<PublicationLine>,
+    /// What may be called now: `cancel`, `resume`, `apply`, `undo`.
+    pub next: Vec<Next>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Status {
+    /// Another task of this workspace runs.
+    Waiting,
+    Running,
+    /// A selection is being checked.
+    Checking,
+    Publishing,
+    /// A diff waits for verdicts.
+    Review,
+    /// Its process ended; it can be resumed.
+    Interrupted,
+    Ended,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Next {
+    Cancel,
+    Resume,
+    Apply,
+    Undo,
+}
+
+/// The last publication of a task.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct PublicationLine {
+    pub number: u32,
+    pub state: PublicationState,
+    pub sentence: String,
+    /// Documents that hold the new text and are not saved.
+    pub unsaved: Vec<TreePath>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum PublicationState {
+    Applied,
+    Partial,
+    Refused,
+    Diverged,
+    Undone,
+}

@@ -1,0 +1,142 @@
+//! [`Mail`]: everything that reaches the loop, closed. What is not here cannot change state.
+
+use std::path::PathBuf;
+use std::sync::mpsc;
+use std::time::Instant;
+
+use agent::Progress;
+use lsp_types::{
+    CodeActionOrCommand, CodeActionParams, CodeLens, DidChangeTextDocumentParams, ExecuteCommandParams,
+    InitializeParams, InitializeResult, ProgressToken, TextDocumentItem, Url, WorkspaceFoldersChangeEvent,
+};
+use serde_json::Value;
+use task::{TaskId, TreePath};
+use tokio::sync::oneshot;
+
+use crate::act::{ActId, Canceller, Ended};
+use crate::command::DocumentParams;
+use crate::documents::Look;
+use crate::entry::Loaded;
+use crate::hints::Mapped;
+
+/// Why a request is not done, in one sentence.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Refusal {
+    /// The caller saw an older revision.
+    Stale(String),
+    BadParams(String),
+    Failed(String),
+}
+
+impl Refusal {
+    pub fn sentence(&self) -> &str {
+        let (Self::Stale(sentence) | Self::BadParams(sentence) | Self::Failed(sentence)) = self;
+        sentence
+    }
+}
+
+pub type Reply<T> = oneshot::Sender<Result<T, Refusal>>;
+
+#[derive(Debug)]
+pub enum Mail {
+    // From the client.
+    Initialize(Box<InitializeParams>, Reply<InitializeResult>),
+    Initialized,
+    Opened(TextDocumentItem),
+    Changed(DidChangeTextDocumentParams),
+    Saved(Url),
+    Closed(Url),
+    FoldersChanged(WorkspaceFoldersChangeEvent),
+    CodeActions(CodeActionParams, Reply<Vec<CodeActionOrCommand>>),
+    CodeLenses(Url, Reply<Vec<CodeLens>>),
+    Command(ExecuteCommandParams, Reply<Value>),
+    Document(DocumentParams, Reply<Value>),
+    ProgressCancelled(ProgressToken),
+    Shutdown(Reply<()>),
+    Exit,
+    /// Standard input is closed.
+    Gone,
+    // Answers of the client.
+    ProgressReady(ProgressToken),
+    NotShown(Url),
+    Chosen {
+        folder: String,
+        option: String,
+    },
+    // From acts.
+    /// The task is durable: its id may be said.
+    Begun {
+        act: ActId,
+        task: TaskId,
+        state: Box<task::State>,
+        turn: mpsc::Sender<()>,
+    },
+    /// How this act can be ended.
+    Cancellable {
+        act: ActId,
+        cancel: Canceller,
+    },
+    News {
+        act: ActId,
+        news: Progress,
+    },
+    Ended(Box<Ended>),
+    /// Tasks that were there when the server started.
+    Restored(Vec<Loaded>),
+    /// Where the tree paths of a folder begin.
+    FolderKnown {
+        folder: PathBuf,
+        top: PathBuf,
+    },
+    Mapped(Mapped),
+    /// What is open below a folder.
+    Documents {
+        top: PathBuf,
+        reply: mpsc::Sender<Vec<(TreePath, Vec<u8>)>>,
+    },
+    /// One document, as it is now.
+    Look {
+        path: PathBuf,
+        reply: mpsc::Sender<Option<Look>>,
+    },
+    /// One document, when its text is not what it was at that version, or the time is over.
+    Watch {
+        path: PathBuf,
+        /// Decides whether this is what is waited for.
+        until: Wanted,
+        deadline: Instant,
+        reply: mpsc::Sender<Option<Look>>,
+    },
+}
+
+/// Whether a document's text is what is waited for; cheap, since it runs on the loop.
+pub struct Wanted(pub Box<dyn Fn(&str) -> bool + Send>);
+
+impl std::fmt::Debug for Wanted {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Wanted")
+    }
+}
+
+/// Where mail is posted; never waits.
+#[derive(Debug, Clone)]
+pub struct Mailbox(mpsc::Sender<Mail>);
+
+impl Mailbox {
+    pub fn new() -> (Self, mpsc::Receiver<Mail>) {
+        let (sender, receiver) = mpsc::channel();
+        (Self(sender), receiver)
+    }
+
+    pub fn post(&self, mail: Mail) {
+        // The loop ends with the process and not before it.
+        let _ = self.0.send(mail);
+    }
+
+    /// Posts mail that wants an answer; `None` when the loop is gone.
+    pub fn ask<T>(&self, mail: impl FnOnce(mpsc::Sender<T>) -> Mail) -> Option<T> {
+        let (reply, answer) = mpsc::channel();
+        self.post(mail(reply));
+        answer.recv().ok()
+    }
+}

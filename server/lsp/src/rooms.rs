@@ -1,0 +1,59 @@
+//! [`Rooms`]: what the binary lends to the server, so that this crate knows no settings, no journal and no git.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use agent::{Audience, Documents, House};
+use task::port::Publisher;
+use task::{Candidate, Engine, Request, Trigger};
+
+/// A task as an editor asks for it; what it leaves out comes from the settings.
+#[derive(Debug, Clone)]
+pub struct Ask {
+    /// The workspace folder, absolute.
+    pub folder: String,
+    pub description: String,
+    pub engine: Engine,
+    pub candidate: Option<Candidate>,
+    pub acceptance_criteria: Vec<String>,
+    /// Globs; nothing means every file.
+    pub path_scope: Vec<String>,
+    pub base_revision: Option<String>,
+    pub trigger: Option<Trigger>,
+    pub max_attempts: Option<u32>,
+    pub timeout_seconds: Option<u64>,
+    pub request_id: Option<String>,
+}
+
+/// The house and what goes with it. Every error is one sentence for people.
+pub trait Rooms: Send + Sync {
+    /// A house for one act. The journal behind it is shared; the cancel token is its own.
+    ///
+    /// # Errors
+    /// When the state folder cannot be worked with.
+    fn house(&self, audience: Audience, documents: Arc<dyn Documents>) -> Result<House, String>;
+
+    /// Settings the editor sent, used where neither a variable nor the user's file says something.
+    fn take_editor_settings(&self, settings: &serde_json::Value);
+
+    /// Our state folder.
+    ///
+    /// # Errors
+    /// When there is none.
+    fn state(&self) -> Result<std::path::PathBuf, String>;
+
+    /// The request with a fresh id, limits and the files that the user allows.
+    ///
+    /// # Errors
+    /// Names what in it cannot be taken.
+    fn request(&self, ask: Ask) -> Result<Request, String>;
+
+    /// Writes files of a workspace that no editor has open.
+    ///
+    /// # Errors
+    /// When the workspace cannot be worked with.
+    fn publisher(&self, house: &House, workspace: &str) -> Result<Box<dyn Publisher>, String>;
+
+    /// What works here, what does not and how to mend it.
+    fn doctor(&self, folder: Option<&Path>) -> String;
+}

@@ -1,0 +1,172 @@
+//! [`Session`]: everything that changes while a client is connected. The loop owns it; nobody else sees it.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use lsp_types::Diagnostic;
+use serde_json::Value;
+use std::sync::mpsc::Sender;
+use task::{TaskId, TreePath};
+
+use crate::client::Facts;
+use crate::desk::Desk;
+use crate::documents::{Documents, Look};
+use crate::entry::{Entry, shows_the_tree};
+use crate::folders::{Folder, Folders};
+use crate::hints::{Hint, Reviewed, Wanted};
+use crate::mail::{self, Reply};
+use crate::progress::Progresses;
+
+/// Text has to be quiet this long before anything is worked out anew, but nothing waits longer than the second.
+const QUIET: Duration = Duration::from_millis(40);
+const LATEST: Duration = Duration::from_millis(400);
+/// Clients hear of a task this often at most.
+pub const TELL: Duration = Duration::from_millis(100);
+
+#[derive(Default)]
+pub struct Session {
+    pub facts: Facts,
+    pub folders: Folders,
+    pub documents: Documents,
+    pub entries: BTreeMap<TaskId, Entry>,
+    pub desk: Desk,
+    pub progresses: Progresses,
+    pub hints: BTreeMap<PathBuf, Vec<Hint>>,
+    pub stale: Stale,
+    /// Tasks that clients have not heard the newest of.
+    pub changed: BTreeSet<TaskId>,
+    pub told: Option<Instant>,
+    pub watches: Vec<Watch>,
+    /// What the client shows.
+    pub published: BTreeMap<PathBuf, Vec<Diagnostic>>,
+    /// Who waits for the end of a cancelled task.
+    pub cancelling: Vec<(TaskId, Reply<Value>)>,
+    pub shut_down: bool,
+}
+
+/// Whether hints have to be worked out anew, and when.
+#[derive(Debug, Default)]
+pub struct Stale {
+    since: Option<Instant>,
+    last: Option<Instant>,
+    /// They are being worked out.
+    pub mapping: bool,
+}
+
+impl Stale {
+    pub fn touch(&mut self) {
+        let now = Instant::now();
+        self.since.get_or_insert(now);
+        self.last = Some(now);
+    }
+
+    /// When the next working out is due; `None` while there is no need or one runs.
+    pub fn due(&self) -> Option<Instant> {
+        if self.mapping {
+            return None;
+        }
+        Some((self.last? + QUIET).min(self.since? + LATEST))
+    }
+
+    pub fn taken(&mut self) {
+        *self = Self { since: None, last: None, mapping: true };
+    }
+}
+
+/// An act that waits for the text of a document.
+#[derive(Debug)]
+pub struct Watch {
+    pub path: PathBuf,
+    pub until: mail::Wanted,
+    pub deadline: Instant,
+    pub reply: Sender<Option<Look>>,
+}
+
+impl Session {
+    /// Answers the watches of a document whose text is what they wait for, or that is closed.
+    pub fn serve_watches(&mut self, path: &PathBuf) {
+        let look = self.documents.get(path);
+        self.watches.retain(|watch| {
+            let done = watch.path == *path && look.is_none_or(|look| (watch.until.0)(&look.text));
+            if done {
+                // An act that is gone needs no answer.
+                let _ = watch.reply.send(look.cloned());
+            }
+            !done
+        });
+    }
+
+    /// Answers the watches whose time is over with the text as it is.
+    pub fn expire_watches(&mut self, now: Instant) {
+        let documents = &self.documents;
+        self.watches.retain(|watch| {
+            let over = watch.deadline <= now;
+            if over {
+                let _ = watch.reply.send(documents.get(&watch.path).cloned());
+            }
+            !over
+        });
+    }
+
+    /// The folder of a task, also when the client has closed it meanwhile.
+    pub fn folder_of(&self, entry: &Entry) -> Option<&Folder> {
+        self.folders.by_path(&entry.state.request.workspace)
+    }
+
+    /// Tasks under review, with their folders.
+    pub fn reviews(&self) -> impl Iterator<Item = (&Entry, &Folder)> {
+        let entries = self.entries.values().filter(|entry| entry.is_in_review());
+        entries.filter_map(|entry| Some((entry, self.folder_of(entry)?)))
+    }
+
+    /// What has to be worked out: each file of each review.
+    pub fn wanted(&self) -> Vec<Wanted> {
+        let mut files: BTreeMap<PathBuf, Vec<Reviewed>> = BTreeMap::new();
+        for (entry, folder) in self.reviews() {
+            let Some(report) = &entry.report else { continue };
+            let worktree = shows_the_tree(&entry.state);
+            let mut by_path: BTreeMap<&TreePath, Vec<_>> = BTreeMap::new();
+            for hunk in &report.hunks {
+                let (path, start, count) = if worktree {
+                    (&hunk.path, hunk.new_start, hunk.new_lines)
+                } else {
+                    (&hunk.old_path, hunk.base_start, hunk.base_lines)
+                };
+                let start = start.saturating_sub(1);
+                by_path.entry(path).or_default().push((hunk.id.clone(), start..start + count));
+            }
+            for (path, hunks) in by_path {
+                let shown = entry.shown.get(path).cloned();
+                let reviewed = Reviewed { task: entry.id.clone(), shown, hunks };
+                files.entry(folder.document(path)).or_default().push(reviewed);
+            }
+        }
+        let text = |path: &PathBuf| self.documents.get(path).map(|look| look.text.clone());
+        files.into_iter().map(|(path, reviews)| Wanted { text: text(&path), path, reviews }).collect()
+    }
+
+    /// Open documents below a folder, by tree path.
+    pub fn documents_below(&self, top: &std::path::Path) -> Vec<(TreePath, Vec<u8>)> {
+        let in_top = self.folders.iter().filter(|folder| folder.top == top);
+        let mut found: BTreeMap<TreePath, Vec<u8>> = BTreeMap::new();
+        for folder in in_top {
+            for (path, look) in self.documents.iter() {
+                if let Some(path) = folder.tree_path(path) {
+                    found.insert(path, look.text.as_bytes().to_vec());
+                }
+            }
+        }
+        found.into_iter().collect()
+    }
+
+    /// When the loop has to look again although no mail comes.
+    pub fn next_look(&self) -> Option<Instant> {
+        let tell = (!self.changed.is_empty()).then(|| self.told.map_or_else(Instant::now, |told| told + TELL));
+        let watch = self.watches.iter().map(|watch| watch.deadline).min();
+        // Callers that cancelled their requests, and a client that died without a word.
+        let usual =
+            (!self.desk.is_idle() || self.facts.process.is_some()).then(|| Instant::now() + Duration::from_millis(500));
+        [self.stale.due(), tell, watch, usual].into_iter().flatten().min()
+    }
+}

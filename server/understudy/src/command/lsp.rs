@@ -1,0 +1,118 @@
+//! `understudy lsp`: the language server, with the rooms that the command line has too.
+
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use ::lsp::{Ask, Rooms};
+use agent::{Audience, Documents, House};
+use sandbox::{CancelToken, Sandbox};
+use serde_json::Value;
+use task::port::Publisher;
+use task::{Request, Source, Tool};
+
+use super::{apply, doctor};
+use crate::draft::Draft;
+use crate::failure::Failure;
+use crate::settings::Settings;
+use crate::wiring;
+
+/// Serves one client; the number is the exit status.
+pub fn lsp() -> i32 {
+    ::lsp::serve(Arc::new(EditorRooms::default()))
+}
+
+/// Opens everything when it is first needed: a server starts in a moment and costs nothing while nothing is asked.
+#[derive(Default)]
+struct EditorRooms {
+    kept: Mutex<Kept>,
+}
+
+#[derive(Default)]
+struct Kept {
+    journal: Option<Arc<journal::Journal>>,
+    sandbox: Option<Sandbox>,
+    editor: Value,
+}
+
+impl EditorRooms {
+    fn kept(&self) -> MutexGuard<'_, Kept> {
+        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The settings as they are now: a changed file needs no restart.
+    fn settings(&self) -> Result<Settings, Failure> {
+        let mut settings = Settings::load()?;
+        settings.fill_in(&self.kept().editor)?;
+        Ok(settings)
+    }
+
+    fn open(&self, audience: Audience, documents: Arc<dyn Documents>) -> Result<House, Failure> {
+        let state = self.settings()?.state_folder()?;
+        let mut kept = self.kept();
+        let journal = match &kept.journal {
+            Some(journal) => Arc::clone(journal),
+            None => Arc::clone(kept.journal.insert(Arc::new(journal::Journal::open(&state)?))),
+        };
+        // A jail that was missing is looked for again: somebody may have mended the machine.
+        let sandbox = match &kept.sandbox {
+            Some(sandbox) => Ok(sandbox.clone()),
+            None => {
+                Sandbox::open().map(|sandbox| kept.sandbox.insert(sandbox).clone()).map_err(|error| error.to_string())
+            }
+        };
+        drop(kept);
+        wiring::house(journal, &state, sandbox, audience, documents, CancelToken::new())
+    }
+}
+
+impl Rooms for EditorRooms {
+    fn house(&self, audience: Audience, documents: Arc<dyn Documents>) -> Result<House, String> {
+        self.open(audience, documents).map_err(|failure| failure.sentence)
+    }
+
+    fn take_editor_settings(&self, settings: &Value) {
+        self.kept().editor = settings.clone();
+    }
+
+    fn state(&self) -> Result<PathBuf, String> {
+        let state = self.settings().and_then(|settings| Ok(settings.state_folder()?));
+        state.map_err(|failure| failure.sentence)
+    }
+
+    fn request(&self, ask: Ask) -> Result<Request, String> {
+        let draft = Draft {
+            source: Source::Editor,
+            folder: ask.folder,
+            description: ask.description,
+            engine: ask.engine,
+            candidate: ask.candidate,
+            acceptance_criteria: ask.acceptance_criteria,
+            paths: ask.path_scope,
+            tools: Tool::ALL.to_vec(),
+            allowed_files: Vec::new(),
+            base_revision: ask.base_revision,
+            trigger: ask.trigger,
+            max_attempts: ask.max_attempts,
+            timeout_seconds: ask.timeout_seconds,
+            budget_microdollars: None,
+            request_id: ask.request_id,
+        };
+        let request = self.settings().and_then(|settings| draft.request(&settings));
+        request.map_err(|failure| failure.sentence)
+    }
+
+    fn publisher(&self, house: &House, workspace: &str) -> Result<Box<dyn Publisher>, String> {
+        match apply::publisher(house, workspace) {
+            Ok(publisher) => Ok(Box::new(publisher)),
+            Err(failure) => Err(failure.sentence),
+        }
+    }
+
+    fn doctor(&self, folder: Option<&Path>) -> String {
+        match self.open(Audience::none(), Arc::new(agent::NoDocuments)) {
+            // An editor shows no colours of a terminal.
+            Ok(house) => anstream::adapter::strip_str(&doctor::text(&doctor::findings(&house, folder))).to_string(),
+            Err(failure) => failure.sentence,
+        }
+    }
+}
