@@ -196,7 +196,20 @@ impl Crew {
                 self.publish(house, task, revision, folder, |walk, publisher| walk.apply(&approval, publisher))
             }
             Work::Undo { revision, folder } => {
-                self.publish(house, task, revision, folder, |walk, publisher| walk.undo(publisher))
+                let done = self.publish(house, task, revision, folder, |walk, publisher| walk.undo(publisher))?;
+                Ok(match done {
+                    Done::Outcome { word: "applied", unsaved, sentence } => {
+                        let sentence = if unsaved.is_empty() {
+                            "taken back, and read back byte for byte".into()
+                        } else {
+                            sentence
+                                .replace("applied, not saved", "taken back, not saved")
+                                .replace("new text", "old text")
+                        };
+                        Done::Outcome { word: "applied", sentence, unsaved }
+                    }
+                    other => other,
+                })
             }
         }
     }
@@ -218,6 +231,13 @@ impl Crew {
         let (word, sentence) = outcome(&applied.map_err(failed)?);
         given_back.map_err(failed)?;
         let unsaved = publisher.unsaved();
+        let sentence = match (word, unsaved.as_slice()) {
+            ("applied", [path]) => format!("applied, not saved: {path} holds the new text in the editor"),
+            ("applied", [_, _, ..]) => {
+                format!("applied, not saved: {} documents hold the new text in the editor", unsaved.len())
+            }
+            _ => sentence,
+        };
         Ok(Done::Outcome { word, sentence, unsaved })
     }
 }

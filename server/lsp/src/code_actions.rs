@@ -104,7 +104,7 @@ fn of_hunk(session: &Session, hint: &Hint) -> Vec<Offer> {
     let show = offer("Show the review", "understudy.review.open", json!({ "task": hint.task }));
     let title = |what: &str| format!("{what} this hunk of \"{}\"", entry.state.request.title());
     if entry.is_rejected(&hint.hunk) {
-        vec![offer(&title("Undo reject of"), "understudy.hunk.keep", argument), show]
+        vec![offer(&title("Keep (undo reject)"), "understudy.hunk.keep", argument), show]
     } else {
         vec![offer(&title("Reject"), "understudy.hunk.reject", argument), show]
     }
@@ -237,7 +237,7 @@ pub fn lenses(session: &Session, uri: &Url) -> Vec<CodeLens> {
         let Some(entry) = session.entries.get(&hint.task) else { continue };
         let argument = json!({ "task": hint.task, "revision": entry.state.revision, "hunks": [hint.hunk] });
         if entry.is_rejected(&hint.hunk) {
-            put(hint.lines.start, "rejected: undo".into(), "understudy.hunk.keep", argument);
+            put(hint.lines.start, "rejected: keep it after all".into(), "understudy.hunk.keep", argument);
         } else {
             put(hint.lines.start, "reject this hunk".into(), "understudy.hunk.reject", argument);
         }

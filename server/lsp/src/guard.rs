@@ -2,7 +2,9 @@
 //!
 //! * Order: a handler is polled once in the order of the wire, so that what it posts before its first await is in order.
 //! * `exit` while standard input stays open: the framework would wait for ever.
+//! * `null` as the parameters of a method that has none is refused; it means the same as nothing.
 //! * A panic in a handler would end the process: it becomes an error answer.
+//! * `params: null` where a method takes none is refused: they are left out.
 //! * Handlers that wait for the client would fill the framework's few places, `$/cancelRequest` included: none does, see
 //!   [`crate::transport`], where requests to the client are detached.
 
@@ -41,6 +43,7 @@ where
     }
 
     fn call(&mut self, request: Request) -> Self::Future {
+        let request = without_null(request);
         let id = request.id().cloned();
         if request.method() == "exit" {
             self.mailbox.post(Mail::Exit);
@@ -50,6 +53,7 @@ where
             drop(panic);
             Ok(id.map(|id| Response::from_error(id, Error::internal_error())))
         };
+        let request = without_null(request);
         let mut answer = AssertUnwindSafe(self.inner.call(request)).catch_unwind();
         // The first poll happens here, in the order of the wire. A later one brings the waker that counts.
         let first = catch_unwind(AssertUnwindSafe(|| answer.poll_unpin(&mut Context::from_waker(Waker::noop()))));
@@ -58,6 +62,32 @@ where
             Ok(Poll::Ready(Err(panic))) | Err(panic) => Box::pin(async { failed(panic) }),
             Ok(Poll::Pending) => Box::pin(async move { answer.await.unwrap_or_else(failed) }),
         }
+    }
+}
+
+/// Clients write `"params": null` where a method has none; the framework refuses that, `shutdown` included.
+fn without_null(request: Request) -> Request {
+    if request.params().is_none_or(|params| !params.is_null()) {
+        return request;
+    }
+    let (method, id, _) = request.into_parts();
+    let plain = Request::build(method);
+    match id {
+        Some(id) => plain.id(id).finish(),
+        None => plain.finish(),
+    }
+}
+
+/// Some clients send `params: null` where a method takes none, which the framework refuses.
+fn without_null(request: Request) -> Request {
+    if request.params() != Some(&serde_json::Value::Null) {
+        return request;
+    }
+    let (method, id, _) = request.into_parts();
+    let plain = Request::build(method);
+    match id {
+        Some(id) => plain.id(id).finish(),
+        None => plain.finish(),
     }
 }
 
@@ -126,6 +156,12 @@ mod tests {
         }
         let answer = block_on(guard.call(Request::build("fine").id(8).finish())).unwrap().unwrap();
         assert!(answer.is_ok());
+    }
+
+    #[test]
+    fn null_is_no_parameter() {
+        let request = without_null(Request::build("shutdown").id(1).params(serde_json::Value::Null).finish());
+        assert_eq!((request.method(), request.id(), request.params()), ("shutdown", Some(&1.into()), None));
     }
 
     #[test]

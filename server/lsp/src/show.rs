@@ -41,13 +41,8 @@ impl Crew {
     /// How a task ended, or what it needs.
     pub fn say_end(&self, entry: &Entry, done: &Done) {
         let line = entry.line();
-        if let Done::Outcome { sentence, unsaved, .. } = done {
-            let unsaved = match unsaved.len() {
-                0 => String::new(),
-                1 => format!("; {} is not saved yet", unsaved[0]),
-                many => format!("; {many} documents are not saved yet"),
-            };
-            return self.say(MessageType::INFO, &format!("{}: {sentence}{unsaved}", line.title));
+        if let Done::Outcome { sentence, .. } = done {
+            return self.say(MessageType::INFO, &format!("{}: {sentence}", line.title));
         }
         if let Some(question) = &line.question {
             return self.ask(&line.folder, &question.text, &question.options);
