@@ -78,7 +78,7 @@ fn a_text_that_no_engine_takes_is_refused_with_the_whole_grammar() {
     let stage = Stage::data("sums");
     let before = stage.project.fingerprint();
     let forms = [
-        "rename SYMBOL to NEW",
+        "rename SYMBOL [at PATH:LINE:COLUMN] to NEW",
         "fix warnings",
         "fix clippy [LINT...]",
         "fix errors",
@@ -90,7 +90,7 @@ fn a_text_that_no_engine_takes_is_refused_with_the_whole_grammar() {
         assert!(finished.stderr.contains(form), "{form} in {}", finished.stderr);
     }
     for (arguments, because) in [
-        (["run", "rename onlyone", "--json"], "rename SYMBOL to NEW"),
+        (["run", "rename onlyone", "--json"], "rename SYMBOL [at PATH:LINE:COLUMN] to NEW"),
         (["run", "fix warnings", "--engine=magic"], "magic"),
         (["run", "fix warnings", "--tools=fly"], "fly"),
         (["run", "fix warnings", "--paths=[a"], "[a"),

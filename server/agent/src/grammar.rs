@@ -1,11 +1,11 @@
 //! What the compiler engine understands: a small grammar, and a refusal that says all of it.
 
-use task::StepAction;
+use task::{Position, StepAction, TreePath};
 
 /// The whole grammar, as shown to people.
 pub const FORMS: &[(&str, &str)] = &[
     (
-        "rename SYMBOL to NEW",
+        "rename SYMBOL [at PATH:LINE:COLUMN] to NEW",
         "functions, types, fields, variants, modules with their files; doc links and doc tests included",
     ),
     ("fix warnings", "what rustc can mend by itself, to a fixpoint"),
@@ -74,6 +74,11 @@ const KEYWORDS: [&str; 50] = [
 fn rename(rest: &str) -> Result<StepAction, GrammarError> {
     let unfinished = || malformed(0, "say which symbol, then `to`, then its new name");
     let (symbol, new_name) = rest.rsplit_once(" to ").ok_or_else(unfinished)?;
+    // A symbol holds no white space, so what follows ` at ` is a place.
+    let (symbol, at) = match symbol.split_once(" at ") {
+        Some((symbol, at)) => (symbol, Some(place(0, at)?)),
+        None => (symbol, None),
+    };
     let mut words: Vec<&str> = symbol.split_whitespace().collect();
     while words.len() > 1 && KINDS.contains(&words[0]) {
         words.remove(0);
@@ -90,7 +95,7 @@ fn rename(rest: &str) -> Result<StepAction, GrammarError> {
     if KEYWORDS.contains(&new_name.as_str()) {
         return Err(malformed(0, format!("`{new_name}` is a keyword of Rust")));
     }
-    Ok(StepAction::Rename { symbol, new_name })
+    Ok(StepAction::Rename { symbol, new_name, at })
 }
 
 fn fix(rest: &str) -> Option<Result<StepAction, GrammarError>> {
@@ -127,25 +132,31 @@ fn replace(rest: &str) -> Result<StepAction, GrammarError> {
 }
 
 fn assist(rest: &str) -> Result<StepAction, GrammarError> {
-    let place = |what: &str| malformed(5, format!("{what}; a place is PATH:LINE:COLUMN, counted from 1"));
     let (id, rest) = word(rest);
-    let rest = rest.strip_prefix("at ").ok_or_else(|| place("`at` is missing after the id"))?;
-    let at = bare(rest);
+    let rest = rest.strip_prefix("at ").ok_or_else(|| malformed(5, "`at` and a place are missing after the id"))?;
+    let Position { path, line, column } = place(5, rest)?;
+    Ok(StepAction::Assist { id: bare(id), path: path.to_string(), line, column })
+}
+
+/// A place in a file of the project.
+fn place(form: usize, text: &str) -> Result<Position, GrammarError> {
+    let at = bare(text);
     let mut parts = at.rsplitn(3, ':');
     let mut number = || parts.next().and_then(|part| part.parse::<u32>().ok()).filter(|&number| number > 0);
     let (column, line) = (number(), number());
-    match (parts.next(), line, column) {
-        (Some(path), Some(line), Some(column)) if !path.is_empty() => {
-            Ok(StepAction::Assist { id: bare(id), path: path.to_owned(), line, column })
-        }
-        _ => Err(place("the place cannot be read")),
-    }
+    let (Some(path), Some(line), Some(column)) = (parts.next(), line, column) else {
+        return Err(malformed(form, "the place cannot be read; it is PATH:LINE:COLUMN, counted from 1"));
+    };
+    let path = TreePath::parse_escaped(path.trim_start_matches("./"));
+    let path = path.map_err(|error| malformed(form, error.to_string()))?;
+    Ok(Position { path, line, column })
 }
 
 /// The task in a form that [`parse`] reads back to the same action.
 pub fn write(action: &StepAction) -> String {
     match action {
-        StepAction::Rename { symbol, new_name } => format!("rename `{symbol}` to `{new_name}`"),
+        StepAction::Rename { symbol, new_name, at: None } => format!("rename `{symbol}` to `{new_name}`"),
+        StepAction::Rename { symbol, new_name, at: Some(at) } => format!("rename `{symbol}` at {at} to `{new_name}`"),
         StepAction::FixWarnings => "fix warnings".into(),
         StepAction::FixClippy { lints } if lints.is_empty() => "fix clippy".into(),
         StepAction::FixClippy { lints } => format!("fix clippy {}", lints.join(" ")),
@@ -167,6 +178,8 @@ mod tests {
             ("  Rename `a::b` to `c` ", "rename `a::b` to `c`"),
             ("rename the module shapes to forms", "rename `shapes` to `forms`"),
             ("rename x to r#type", "rename `x` to `r#type`"),
+            ("rename x at ./src/a b.rs:3:14 to y", "rename `x` at src/a b.rs:3:14 to `y`"),
+            ("rename `x` at `to at/lib.rs:1:1` to `y`", "rename `x` at to at/lib.rs:1:1 to `y`"),
             ("fix warnings", "fix warnings"),
             ("fix clippy", "fix clippy"),
             ("fix clippy clippy::needless-return, `redundant_clone`", "fix clippy needless_return redundant_clone"),
@@ -192,6 +205,9 @@ mod tests {
             "rename a to 1x",
             "rename a to fn",
             "rename a b to c",
+            "rename a at to c",
+            "rename a at x.rs:1 to c",
+            "rename a at /x.rs:1:1 to c",
             "replace x",
             "replace ==>> y",
             "assist x",

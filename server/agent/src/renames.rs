@@ -12,7 +12,7 @@ pub(crate) fn of(plan: Option<&Plan>, cases: &[Case]) -> Renames {
     let mut renames = Renames::new();
     let steps = plan.iter().flat_map(|plan| &plan.steps);
     for step in steps {
-        let StepAction::Rename { symbol, new_name } = &step.action else { continue };
+        let StepAction::Rename { symbol, new_name, .. } = &step.action else { continue };
         let old_name = symbol.rsplit("::").next().unwrap_or(symbol);
         for case in cases {
             let (Some(base), Some(candidate)) = (&case.base, &case.candidate) else { continue };

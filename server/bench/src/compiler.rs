@@ -96,7 +96,7 @@ impl Project {
 
     /// Proposes, applies, gates, and goes back to the base.
     fn rename(&mut self, new_name: &str) -> Result<(), Failure> {
-        let refactoring = Refactoring::Rename { symbol: SYMBOL.to_owned(), new_name: new_name.to_owned() };
+        let refactoring = Refactoring::Rename { symbol: SYMBOL.to_owned(), new_name: new_name.to_owned(), at: None };
         let edits = match self.compiler.refactor(Generation(self.generation), &refactoring) {
             Answer::Known { value: Refactored::Edits { edits, .. }, .. } => edits,
             other => return Err(format!("no edits: {other:?}").into()),

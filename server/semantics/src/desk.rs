@@ -70,7 +70,7 @@ impl Analysis {
 
     fn refactor(&mut self, refactoring: &Refactoring) -> Refactored {
         match refactoring {
-            Refactoring::Rename { symbol, new_name } => self.rename(symbol, new_name),
+            Refactoring::Rename { symbol, new_name, at } => self.rename(symbol, at.as_ref(), new_name),
             Refactoring::Replace { pattern, template } => self.replace(pattern, template),
             Refactoring::Assist { id, path, line, column } => self.assist(id, path, *line, *column),
         }

@@ -6,6 +6,7 @@ mod docs;
 pub(crate) mod doctests;
 mod edits;
 mod links;
+mod place;
 mod rename;
 mod replace;
 mod textual;

@@ -32,7 +32,7 @@ pub use id::{
     AttemptId, Digest, Epoch, HunkId, IdError, PlanId, RequestId, Sequence, StepId, TaskId, TreeId, UnixMillis,
 };
 pub use path::{PathError, TreePath};
-pub use plan::{Plan, Question, Step, StepAction, StepStatus};
+pub use plan::{Plan, Position, Question, Step, StepAction, StepStatus};
 pub use receipt::{Comparison, Judgement, Limitation, Receipt, SandboxLevel};
 pub use request::{Candidate, Engine, Request, Source, Tool, Trigger};
 pub use review::Offered;

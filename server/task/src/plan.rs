@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{PlanId, Scope, StepId};
+use crate::{PlanId, Scope, StepId, TreePath};
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Plan {
@@ -38,6 +38,9 @@ pub enum StepAction {
     Rename {
         symbol: String,
         new_name: String,
+        /// Where the symbol stands, for a name that may mean several things.
+        #[serde(default)]
+        at: Option<Position>,
     },
     FixWarnings,
     /// Clippy lints by name; none means all that the project's own configuration turns on.
@@ -58,6 +61,20 @@ pub enum StepAction {
     },
     /// The candidate of the request is taken as it is.
     Prove,
+}
+
+/// A place in a text. Line and column count from 1, columns in characters.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Position {
+    pub path: TreePath,
+    pub line: u32,
+    pub column: u32,
+}
+
+impl std::fmt::Display for Position {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}:{}:{}", self.path, self.line, self.column)
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]

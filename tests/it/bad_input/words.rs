@@ -9,7 +9,7 @@ use super::{project, refused};
 fn free_text_is_answered_with_the_grammar() {
     let (project, understudy) = project();
     for text in ["please make it faster", "", " ", "fix", "fix everything", "\u{202E}rename", "rename", "rename a b"] {
-        let finished = refused(&understudy, &project, ["run", text], 2, "rename SYMBOL to NEW");
+        let finished = refused(&understudy, &project, ["run", text], 2, "rename SYMBOL [at PATH:LINE:COLUMN] to NEW");
         for form in ["fix warnings", "fix clippy [LINT...]", "fix errors", "replace PATTERN", "language model"] {
             assert!(finished.stderr.contains(form) || text.starts_with("rename"), "{form} in:\n{}", finished.stderr);
         }

@@ -1,7 +1,7 @@
 //! The compiler engine, where the compiler works the whole change out by itself: rename, replace, assist.
 
 use task::port::{Answer, GateReport, Refactored, Refactoring, Symbol};
-use task::{Conclusion, EditSet, Event, Limitation, Question, StepAction, StopReason, TreeId, TreePath};
+use task::{Conclusion, EditSet, Event, Limitation, Position, Question, StepAction, StopReason, TreeId, TreePath};
 
 use super::Proposal;
 use crate::trigger::Start;
@@ -82,14 +82,15 @@ impl Walk<'_> {
 /// The step in the words of the compiler, which sees the tree that the engine starts from.
 fn refactoring(action: &StepAction, start: &Start) -> Result<Refactoring, String> {
     Ok(match action {
-        StepAction::Rename { symbol, new_name } => {
-            Refactoring::Rename { symbol: symbol.clone(), new_name: new_name.clone() }
+        StepAction::Rename { symbol, new_name, at } => {
+            let at = at.clone().map(|at| Position { line: start.line(&at.path, at.line), ..at });
+            Refactoring::Rename { symbol: symbol.clone(), new_name: new_name.clone(), at }
         }
         StepAction::Replace { pattern, template } => {
             Refactoring::Replace { pattern: pattern.clone(), template: template.clone() }
         }
         StepAction::Assist { id, path, line, column } => {
-            let path = path.trim_start_matches("./").parse::<TreePath>().map_err(|error| error.to_string())?;
+            let path = TreePath::parse_escaped(path).map_err(|error| error.to_string())?;
             let line = start.line(&path, *line);
             Refactoring::Assist { id: id.clone(), path, line, column: *column }
         }
@@ -116,7 +117,7 @@ fn ambiguous(action: &StepAction, candidates: &[Symbol]) -> Conclusion {
 
 fn not_found(action: &StepAction, nearest: Vec<String>) -> Conclusion {
     let (text, options) = match action {
-        StepAction::Rename { symbol, new_name } => (
+        StepAction::Rename { symbol, new_name, .. } => (
             format!("there is no `{symbol}` in this project; which symbol did you mean?"),
             nearest.into_iter().map(|name| format!("rename `{name}` to `{new_name}`")).collect(),
         ),

@@ -53,19 +53,11 @@ const CANDIDATE_CAP: usize = 12;
 impl Analysis {
     /// Runs one assist at a line and column, both from 1; the column counts characters.
     pub(crate) fn assist(&self, id: &str, path: &TreePath, line: u32, column: u32) -> Refactored {
-        let (Some(text), Some(file)) = (self.text(path), self.file_id(path)) else {
-            return refused(format!("{path} is not a file that the compiler analyses"));
+        let (file, offset) = match self.place(path, line, column) {
+            Ok(place) => place,
+            Err(reason) => return refused(reason),
         };
-        let Some(offset) = text.offset(line, 1).and_then(|start| {
-            let rest = text.lf()[start..].split('\n').next().unwrap_or_default();
-            let skipped = usize::try_from(column.checked_sub(1)?).ok()?;
-            let ends = rest.char_indices().map(|(at, _)| at).chain([rest.len()]);
-            ends.into_iter().nth(skipped).map(|at| start + at)
-        }) else {
-            return refused(format!("{path} has no line {line} with a column {column}"));
-        };
-        let Ok(offset) = u32::try_from(offset) else { return refused(format!("{path} is too large")) };
-        let assists = self.assists(FileRange { file_id: file, range: TextRange::empty(offset.into()) });
+        let assists = self.assists(FileRange { file_id: file, range: TextRange::empty(offset) });
         let wanted: Vec<&Assist> = assists.iter().filter(|assist| assist.id.0 == id).collect();
         match wanted.as_slice() {
             [] => {

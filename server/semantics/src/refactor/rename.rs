@@ -5,6 +5,7 @@ use ra_ap_ide_db::RootDatabase;
 use ra_ap_ide_db::defs::Definition;
 use ra_ap_ide_db::rename::{IdentifierKind, RenameConfig, RenameDefinition};
 use ra_ap_syntax::{Edition, SyntaxKind};
+use task::Position;
 use task::port::Refactored;
 
 use super::edits::Gathered;
@@ -12,8 +13,8 @@ use crate::analysis::{Analysis, Site};
 use crate::names::{self, Named, WrittenName};
 
 impl Analysis {
-    /// Renames what `symbol` means.
-    pub(crate) fn rename(&mut self, symbol: &str, new_name: &str) -> Refactored {
+    /// Renames what `symbol` means, or where there is a place, what stands there.
+    pub(crate) fn rename(&mut self, symbol: &str, at: Option<&Position>, new_name: &str) -> Refactored {
         let new_name = new_name.trim().trim_matches('`').trim();
         let Some(written) = WrittenName::parse(symbol) else {
             return refused(format!("`{symbol}` is not the name of a definition; write it like `VersionReq::matches`"));
@@ -23,7 +24,7 @@ impl Analysis {
         }
         let Some(old_name) = written.segments.last().cloned() else { return refused("an empty name".to_owned()) };
         self.show_doctests(&old_name);
-        let planned = self.attached(|| self.plan_rename(&written, &old_name, new_name));
+        let planned = self.attached(|| self.plan_rename(&written, at, &old_name, new_name));
         self.hide_doctests();
         match planned {
             Ok(plan) => self.prove_rename(plan, &old_name, new_name),
@@ -32,24 +33,32 @@ impl Analysis {
     }
 
     /// Works out the edits while the doctests are shown.
-    fn plan_rename(&self, written: &WrittenName, old_name: &str, new_name: &str) -> Result<Gathered, Refactored> {
+    fn plan_rename(
+        &self,
+        written: &WrittenName,
+        at: Option<&Position>,
+        old_name: &str,
+        new_name: &str,
+    ) -> Result<Gathered, Refactored> {
         let database = self.database();
         let semantics = Semantics::new(database);
         let all = self.names();
-        let found = self.distinct(&semantics, names::resolve(written, &all));
-        let named = match found.as_slice() {
-            [] => return Err(Refactored::NotFound { nearest: names::nearest(written, &all) }),
-            [only] => *only,
-            several => {
-                let candidates = several.iter().filter_map(|named| self.symbol(&semantics, named)).collect();
-                return Err(Refactored::Ambiguous { candidates });
-            }
+        let (name, found) = match at {
+            Some(at) => (old_name.to_owned(), self.standing_at(&semantics, at, old_name).map_err(refused)?),
+            None => match self.distinct(&semantics, names::resolve(written, &all)).as_slice() {
+                [] => return Err(Refactored::NotFound { nearest: names::nearest(written, &all) }),
+                [only] => (only.name(), only.definition),
+                several => {
+                    let candidates = several.iter().filter_map(|named| self.symbol(&semantics, named)).collect();
+                    return Err(Refactored::Ambiguous { candidates });
+                }
+            },
         };
         if old_name == new_name {
             return Ok(Gathered::default());
         }
-        let definition = in_trait(database, named.definition);
-        if let Some(reason) = self.not_renameable(&semantics, named, definition) {
+        let definition = in_trait(database, found);
+        if let Some(reason) = self.not_renameable(&semantics, &name, definition) {
             return Err(refused(reason));
         }
         if let Some(reason) = taken(database, definition, new_name) {
@@ -58,7 +67,7 @@ impl Analysis {
         let config = RenameConfig { show_conflicts: false };
         let change = definition
             .rename(&semantics, new_name, RenameDefinition::Yes, &config)
-            .map_err(|error| refused(format!("`{}` cannot be renamed: {error}", named.name())))?;
+            .map_err(|error| refused(format!("`{name}` cannot be renamed: {error}")))?;
         let mut gathered = Gathered::default();
         self.gather(&change, &mut gathered).map_err(refused)?;
         let is_target = |other: Definition<'_>| self.same(&semantics, in_trait(database, other), definition);
@@ -131,11 +140,10 @@ impl Analysis {
     fn not_renameable(
         &self,
         semantics: &Semantics<'_, RootDatabase>,
-        named: &Named<'_>,
+        name: &str,
         definition: Definition<'_>,
     ) -> Option<String> {
         let database = self.database();
-        let name = named.name();
         if definition.krate(database).is_some_and(|krate| !krate.origin(database).is_local()) {
             return Some(format!(
                 "`{name}` implements an item of a trait that is not part of this project, so its name is not ours to change"

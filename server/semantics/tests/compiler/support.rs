@@ -12,7 +12,7 @@ use task::port::{
     Answer, Change, Compiler as _, Gate as _, GateReport, Generation, Refactor as _, Refactored, Refactoring,
     Symbols as _,
 };
-use task::{EditSet, Features, TreePath};
+use task::{EditSet, Features, Position, TreePath};
 
 /// A loaded project.
 pub struct Project {
@@ -203,7 +203,12 @@ impl Project {
     }
 
     pub fn rename(&self, symbol: &str, new_name: &str) -> Refactored {
-        self.refactor(&Refactoring::Rename { symbol: symbol.to_owned(), new_name: new_name.to_owned() })
+        self.refactor(&Refactoring::Rename { symbol: symbol.to_owned(), new_name: new_name.to_owned(), at: None })
+    }
+
+    pub fn rename_at(&self, symbol: &str, at: (&str, u32, u32), new_name: &str) -> Refactored {
+        let at = Some(Position { path: path(at.0), line: at.1, column: at.2 });
+        self.refactor(&Refactoring::Rename { symbol: symbol.to_owned(), new_name: new_name.to_owned(), at })
     }
 
     /// The new texts of an edit set, by path.

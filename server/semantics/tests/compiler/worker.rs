@@ -41,7 +41,7 @@ fn answers() {
     let prepared = prepare(&package_files(&[("src/lib.rs", LIB)]));
     let workspace = open(&prepared, WorkerLimits::default());
     assert!(!workspace.0.is_running(), "nothing is started before the first question");
-    let rename = Refactoring::Rename { symbol: "one".into(), new_name: "uno".into() };
+    let rename = Refactoring::Rename { symbol: "one".into(), new_name: "uno".into(), at: None };
     let Answer::Known { value: Refactored::Edits { edits, .. }, missing } = workspace.refactor(Generation(1), &rename)
     else {
         panic!("no edits")

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{EditSet, Limitation, TreePath};
+use crate::{EditSet, Limitation, Position, TreePath};
 
 /// Which text an answer speaks of. The caller counts; answers of an older generation are dropped, never merged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize)]
@@ -111,22 +111,17 @@ pub trait Refactor {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Refactoring {
+    /// With a place, the definition is the one of what stands there, and must have the written name.
     Rename {
         symbol: String,
         new_name: String,
+        #[serde(default)]
+        at: Option<Position>,
     },
     /// Typed structural search and replace.
-    Replace {
-        pattern: String,
-        template: String,
-    },
+    Replace { pattern: String, template: String },
     /// Line and column count from 1, columns in characters.
-    Assist {
-        id: String,
-        path: TreePath,
-        line: u32,
-        column: u32,
-    },
+    Assist { id: String, path: TreePath, line: u32, column: u32 },
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
