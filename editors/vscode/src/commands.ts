@@ -4,10 +4,10 @@ import * as vscode from 'vscode';
 import { type Context, allows, chooseTask, complain, refresh } from './context';
 import type { CommandId } from './names';
 import { type Node, show } from './nodes';
-import { serverCommand } from './protocol';
+import { type Check, type TaskLine, serverCommand } from './protocol';
 import { answer, newTask, proveChanges, renameSymbol } from './starting';
 import { apply, judgeHunks, review, undo } from './verdicts';
-import { isBusy } from './words';
+import { hasDiff, isBusy } from './words';
 
 type Handler = (context: Context, argument: unknown) => Promise<void> | void;
 
@@ -50,8 +50,7 @@ const HANDLERS: Record<CommandId, Handler> = {
   'understudy.keepHunks': (context, argument) => judgeHunks(context, 'keep', argument),
   'understudy.rejectHunks': (context, argument) => judgeHunks(context, 'reject', argument),
   'understudy.checkAgain': async (context, argument) => {
-    const id = checkOf(argument)?.task.id;
-    const task = id === undefined ? undefined : context.tasks.get(id);
+    const task = await chooseTask(context, argument, 'check again', hasDiff);
     if (task !== undefined) await context.server.call(serverCommand.checkAgain, { task: task.id, revision: task.revision });
   },
   'understudy.showReceipt': (context, argument) => showText(context, argument, 'receipt'),
@@ -61,29 +60,55 @@ const HANDLERS: Record<CommandId, Handler> = {
   },
 };
 
+/**
+ * Commands of the server that its code actions call. To this client the server shows nothing itself, so they take the same
+ * way as the commands of the extension: what is asked, refused or answered is shown.
+ */
+const ROUTES: Partial<Record<string, Handler>> = {
+  [serverCommand.review]: review,
+  [serverCommand.apply]: apply,
+  [serverCommand.undo]: undo,
+  [serverCommand.keep]: (context, argument) => judgeHunks(context, 'keep', argument),
+  [serverCommand.reject]: (context, argument) => judgeHunks(context, 'reject', argument),
+  [serverCommand.cancel]: HANDLERS['understudy.cancelTask'],
+  [serverCommand.resume]: HANDLERS['understudy.resumeTask'],
+  [serverCommand.receipt]: (context, argument) => showText(context, argument, 'receipt'),
+  [serverCommand.compare]: (context, argument) => showText(context, argument, 'compare'),
+  [serverCommand.create]: async (context, argument) => {
+    await context.server.call(serverCommand.create, argument as object);
+  },
+  [serverCommand.checkAgain]: HANDLERS['understudy.checkAgain'],
+};
+
 export function registerCommands(context: Context): vscode.Disposable[] {
-  return Object.entries(HANDLERS).map(([id, handler]) =>
-    vscode.commands.registerCommand(id, async (argument: unknown) => {
-      try {
-        await handler(context, argument);
-      } catch (error) {
-        complain(context.server, error);
-      }
-    }),
-  );
+  const carryOut = async (handler: Handler, argument: unknown) => {
+    try {
+      await handler(context, argument);
+    } catch (error) {
+      complain(context.server, error);
+    }
+  };
+  context.server.route = (command, argument) => {
+    const handler = ROUTES[command];
+    return handler === undefined ? undefined : carryOut(handler, argument);
+  };
+  const register = (id: string, handler: Handler) =>
+    vscode.commands.registerCommand(id, (argument: unknown) => carryOut(handler, argument));
+  return Object.entries(HANDLERS).map(([id, handler]) => register(id, handler));
 }
 
-function checkOf(argument: unknown): Extract<Node, { kind: 'check' | 'failure' }> | undefined {
-  const node = argument as Node | undefined;
-  return node?.kind === 'check' || node?.kind === 'failure' ? node : undefined;
+/** Nodes of the view hold task and check, code actions name them. */
+function checkOf(argument: unknown): { task: string; check: string } | undefined {
+  if (typeof argument !== 'object' || argument === null || !('check' in argument)) return undefined;
+  const { task, check } = argument as { task: TaskLine | string; check: Check | string };
+  return { task: typeof task === 'string' ? task : task.id, check: typeof check === 'string' ? check : check.check };
 }
 
 async function showText(context: Context, argument: unknown, what: 'receipt' | 'compare'): Promise<void> {
-  const node = checkOf(argument);
-  if (node === undefined) return;
-  const { task, check } = node;
-  const { text } = await context.server.call<{ text: string }>(serverCommand[what], { task: task.id, check: check.check });
-  const title = what === 'receipt' ? `${check.check} (${task.id})` : `${check.check} against base (${task.id})`;
+  const on = checkOf(argument);
+  if (on === undefined) return;
+  const { text } = await context.server.call<{ text: string }>(serverCommand[what], on);
+  const title = what === 'receipt' ? `${on.check} (${on.task})` : `${on.check} against base (${on.task})`;
   await context.texts.show(title, text);
 }
 

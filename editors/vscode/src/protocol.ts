@@ -132,6 +132,7 @@ export const serverCommand = {
   checkAgain: 'understudy.check.again',
   receipt: 'understudy.check.receipt',
   compare: 'understudy.check.compare',
+  review: 'understudy.review.open',
   apply: 'understudy.apply',
   undo: 'understudy.undo',
   doctor: 'understudy.doctor',

@@ -23,6 +23,8 @@ export class Server implements vscode.Disposable {
   readonly #taskChanged = new vscode.EventEmitter<TaskLine>();
   readonly #problemChanged = new vscode.EventEmitter<void>();
   readonly #extension: string;
+  /** Carries out a command of the server that a code action calls, when this client has a way of its own for it. */
+  route: (command: string, argument: unknown) => Promise<unknown> | undefined = () => undefined;
   #client: LanguageClient | undefined;
   #problem: string | undefined = 'The server has not started yet.';
 
@@ -115,7 +117,11 @@ export class Server implements vscode.Disposable {
       outputChannel: this.#output,
       revealOutputChannelOn: RevealOutputChannelOn.Never,
       // State is shown in the status bar and the view; a second spinner beside them would say the same.
-      middleware: { handleWorkDoneProgress: () => undefined },
+      middleware: {
+        handleWorkDoneProgress: () => undefined,
+        executeCommand: (command, values: unknown[], next): unknown =>
+          this.route(command, values[0]) ?? next(command, values),
+      },
     };
   }
 

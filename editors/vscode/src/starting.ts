@@ -9,7 +9,7 @@ import { renameTask } from './symbols';
 /** Tasks that need no more words, and beginnings of those that do. */
 const FORMS: { label: string; detail: string; isWhole: boolean }[] = [
   { label: 'fix warnings', detail: 'what the compiler can mend, to a fixpoint', isWhole: true },
-  { label: 'fix clippy', detail: 'the same for clippy', isWhole: true },
+  { label: 'fix clippy', detail: 'what clippy can mend, to a fixpoint', isWhole: true },
   { label: 'fix errors', detail: 'imports, match arms, fields and what the compiler suggests', isWhole: true },
   { label: 'rename SYMBOL to NEW', detail: 'by meaning: doc links and doc tests included', isWhole: false },
   { label: 'replace PATTERN ==>> TEMPLATE', detail: 'by structure and type, with $placeholders', isWhole: false },

@@ -17,7 +17,7 @@ interface OnHunks {
 }
 
 export async function judgeHunks(context: Context, verdict: 'keep' | 'reject', argument: unknown): Promise<void> {
-  const change = onHunks(argument);
+  const change = onHunks(context, argument);
   if (change === undefined) return;
   const { task: id, tree, hunks } = change;
   const isSame = (task: TaskLine) => task.tree === tree;
@@ -27,10 +27,13 @@ export async function judgeHunks(context: Context, verdict: 'keep' | 'reject', a
   context.tasks.update(line);
 }
 
-/** Lenses name hunks; nodes of the view are hunks or files. */
-function onHunks(argument: unknown): OnHunks | undefined {
+/** Lenses name hunks, code actions name them without the tree, nodes of the view are hunks. */
+function onHunks({ tasks }: Context, argument: unknown): OnHunks | undefined {
   if (typeof argument !== 'object' || argument === null) return undefined;
-  if ('hunks' in argument) return argument as OnHunks;
+  if ('hunks' in argument) {
+    const { task, hunks, tree = tasks.get(task)?.tree ?? '' } = argument as { task: string; hunks: string[]; tree?: string };
+    return { task, hunks, tree };
+  }
   if ('hunk' in argument) {
     const { task, hunk } = argument as { task: TaskLine; hunk: { id: string } };
     return task.tree === null ? undefined : { task: task.id, tree: task.tree, hunks: [hunk.id] };

@@ -5,7 +5,7 @@ const fs = require('node:fs');
 const os = require('node:os');
 const path = require('node:path');
 const { makeProject } = require('./project.cjs');
-const { fixWarnings, restricted } = require('./walk.cjs');
+const { fixWarnings, renameHalf, comment, restricted } = require('./walk.cjs');
 const { startCode, openWorkbench } = require('./workbench.cjs');
 
 const [editors, extension, program, shots] = process.argv.slice(2).map((argument) => path.resolve(argument));
@@ -48,7 +48,11 @@ async function inEditor(name, settings, work) {
 async function main() {
   fs.rmSync(shots, { recursive: true, force: true });
   fs.mkdirSync(shots, { recursive: true });
-  await inEditor('walk', {}, (ui, project) => fixWarnings(ui, step, project));
+  await inEditor('walk', {}, async (ui, project) => {
+    await fixWarnings(ui, step, project);
+    await renameHalf(ui, step, project);
+    await comment(ui, step, project);
+  });
   const distrust = { 'security.workspace.trust.enabled': true, 'security.workspace.trust.startupPrompt': 'never' };
   await inEditor('restricted', distrust, (ui) => restricted(ui, step));
   console.log(`screenshots: ${shots}`);

@@ -11,14 +11,15 @@ function archive(file) {
   return files;
 }
 
-/** Writes a project into a new folder; answers its files before and after the walk. */
+/** Writes a project into a new folder; answers its files now, and by name what they are later. `-- LATER: NAME --` says so. */
 function makeProject(file, folder) {
-  const before = new Map();
-  const applied = new Map();
+  const states = { before: new Map() };
   for (const [name, text] of archive(file)) {
-    const isApplied = name.startsWith('applied: ');
-    (isApplied ? applied : before).set(name.replace('applied: ', ''), text);
+    const [, state = 'before', path] = /^(?:(\w+): )?(.+)$/.exec(name);
+    states[state] ??= new Map(states.before);
+    states[state].set(path, text);
   }
+  const { before } = states;
   for (const [name, text] of before) {
     fs.mkdirSync(path.dirname(path.join(folder, name)), { recursive: true });
     fs.writeFileSync(path.join(folder, name), text);
@@ -27,7 +28,7 @@ function makeProject(file, folder) {
   git('init', '--quiet');
   git('add', '.');
   git('commit', '--quiet', '--message', 'Areas');
-  return { before, after: new Map([...before, ...applied]) };
+  return states;
 }
 
 /** Every file of a folder but git's own. */

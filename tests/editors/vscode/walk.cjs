@@ -11,7 +11,7 @@ function same(expected, folder, when) {
 const VERIFIED = /Verified ([0-9a-f]{8})/;
 
 /** `fix warnings` in a crate with three hunks, of which the first is rejected. */
-async function fixWarnings(ui, step, { folder, before, after }) {
+async function fixWarnings(ui, step, { folder, before, applied }) {
   const { page, shot, palette, notification, statusBar, lens } = ui;
   await step('the extension is up', async () => {
     await statusBar.filter({ hasText: 'Understudy' }).waitFor();
@@ -70,7 +70,7 @@ async function fixWarnings(ui, step, { folder, before, after }) {
     await until('a verdict', async () => VERIFIED.test(await statusBar.textContent()), 120);
     await palette('Understudy: Apply');
     await notification('fix warnings: applied').waitFor();
-    same(after, folder, 'after apply');
+    same(applied, folder, 'after apply');
     await until('every document is saved', async () => (await page.locator('.tab.dirty').count()) === 0);
     await shot('applied');
   });
@@ -80,6 +80,83 @@ async function fixWarnings(ui, step, { folder, before, after }) {
     await until('every document is saved', async () => (await page.locator('.tab.dirty').count()) === 0);
     same(before, folder, 'after undo');
     await shot('undone');
+  });
+}
+
+/** A rename at the cursor of which half is rejected: a tree that does not build, asked about before it is written. */
+async function renameHalf(ui, step, { folder, before, renamed }) {
+  const { page, shot, palette, notification, statusBar, lens } = ui;
+  await step('a rename at the cursor', async () => {
+    await ui.openFile('src/numbers.rs');
+    await ui.goTo(4, 8);
+    await palette('Understudy: Rename Symbol and Prove It');
+    await ui.quickInput.filter({ hasText: 'The new name' }).waitFor();
+    await ui.answer('halved', () => shot('rename'));
+    const ended = notification(/rename.*: verified/);
+    await ended.waitFor({ timeout: 180_000 });
+    await ended.getByRole('button', { name: 'Review' }).click();
+    await ui.changedFile('lib.rs').waitFor();
+    await until('two hunks with lenses', async () => (await lens('Reject hunk').count()) === 2);
+  });
+  await step('half of a rename is not verified', async () => {
+    await lens('Reject hunk').last().click();
+    await lens('Undo reject').first().waitFor();
+    await statusBar.filter({ hasText: /Not verified [0-9a-f]{8}/ }).waitFor({ timeout: 120_000 });
+    await shot('not-verified');
+  });
+  await step('a restart of the server keeps the review', async () => {
+    await palette('Understudy: Restart Server');
+    await statusBar.filter({ hasNotText: 'Not verified' }).waitFor();
+    await statusBar.filter({ hasText: /Not verified [0-9a-f]{8}/ }).waitFor();
+    await lens('Undo reject').first().waitFor();
+    await lens('Reject hunk').first().waitFor();
+  });
+  const dialog = page.locator('.monaco-dialog-box');
+  await step('what is not verified is asked about, and nothing is written before the answer', async () => {
+    await palette('Understudy: Apply');
+    await dialog.filter({ hasText: 'not verified' }).waitFor();
+    await shot('asked');
+    await dialog.getByRole('button', { name: 'Cancel' }).click();
+    await dialog.waitFor({ state: 'detached' });
+    same(before, folder, 'after Cancel');
+  });
+  await step('the answer names the tree, and exactly what is kept is written', async () => {
+    await palette('Understudy: Apply');
+    await dialog.getByRole('button', { name: /^Apply [0-9a-f]{8} Unverified$/ }).click();
+    await until('the kept hunk is written', () => differences(renamed, readFolder(folder)).length === 0);
+    await palette('Understudy: Undo');
+    await until('the files are as before', () => differences(before, readFolder(folder)).length === 0);
+  });
+}
+
+/** A task from a comment that is not saved: unsaved text is part of the base, and stays unsaved. */
+async function comment(ui, step, { folder, before, fixed }) {
+  const { page, shot, palette, notification, lens } = ui;
+  await step('a comment is a task of its own, unsaved as it is', async () => {
+    await ui.openFile('src/lib.rs');
+    await ui.goTo(4, 1);
+    await page.keyboard.insertText('// understudy: fix warnings');
+    await page.locator('.tab.active.dirty').waitFor();
+    await page.keyboard.press('Control+.');
+    const action = page.locator('.action-widget .monaco-list-row').filter({ hasText: 'Understudy' }).filter({ hasText: 'fix warnings' }).first();
+    await action.waitFor();
+    await shot('comment');
+    await action.click();
+    await notification('fix warnings: verified').waitFor({ timeout: 120_000 });
+    same(before, folder, 'before an approval');
+    await notification('fix warnings: verified').getByRole('button', { name: 'Review' }).click();
+    await until('three hunks and the comment', async () => (await lens('Reject hunk').count()) === 4);
+    await shot('comment-review');
+  });
+  await step('what was not saved is edited and left unsaved', async () => {
+    await palette('Understudy: Apply');
+    await notification('fix warnings: applied').filter({ hasText: 'Not saved: src/lib.rs' }).waitFor();
+    await shot('comment-applied');
+    await ui.openFile('src/lib.rs');
+    await page.locator('.tab.active.dirty').waitFor();
+    await page.keyboard.press('Control+S');
+    await until('every document is saved', async () => (await page.locator('.tab.dirty').count()) === 0);
+    same(fixed, folder, 'after saving');
   });
 }
 
@@ -95,4 +172,4 @@ async function restricted(ui, step) {
   });
 }
 
-module.exports = { fixWarnings, restricted };
+module.exports = { fixWarnings, renameHalf, comment, restricted };

@@ -98,11 +98,16 @@ async function openWorkbench({ editors, url, folder, shots, count }) {
     await row(path.basename(name)).click();
     await page.locator('.tab.active').filter({ hasText: path.basename(name) }).waitFor();
   };
-  const notification = (text) => page.locator('.notifications-toasts .notification-list-item').filter({ hasText: text }).first();
+  const goTo = async (line, column) => {
+    await page.keyboard.press('Control+G');
+    await answer(`:${line}:${column}`);
+    await page.locator('.statusbar-item').filter({ hasText: `Ln ${line}, Col ${column}` }).waitFor();
+  };
+  const notification = (text) => page.locator('.notification-toast.notification-fade-in-done .notification-list-item').filter({ hasText: text }).first();
   const statusBar = page.locator('.statusbar-item[id*="understudy"]').first();
   const lens = (text) => page.locator('.codelens-decoration a, .codelens-decoration span').filter({ hasText: text });
   const changedFile = (name) => page.locator('.multiDiffEntry').filter({ hasText: name }).first();
-  return { page, shot, palette, answer, openFile, notification, statusBar, lens, changedFile, quickInput, row, close: () => browser.close() };
+  return { page, shot, palette, answer, openFile, goTo, notification, statusBar, lens, changedFile, quickInput, row, close: () => browser.close() };
 }
 
 module.exports = { startCode, openWorkbench, until };
