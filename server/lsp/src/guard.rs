@@ -53,7 +53,6 @@ where
             drop(panic);
             Ok(id.map(|id| Response::from_error(id, Error::internal_error())))
         };
-        let request = without_null(request);
         let mut answer = AssertUnwindSafe(self.inner.call(request)).catch_unwind();
         // The first poll happens here, in the order of the wire. A later one brings the waker that counts.
         let first = catch_unwind(AssertUnwindSafe(|| answer.poll_unpin(&mut Context::from_waker(Waker::noop()))));
@@ -68,19 +67,6 @@ where
 /// Clients write `"params": null` where a method has none; the framework refuses that, `shutdown` included.
 fn without_null(request: Request) -> Request {
     if request.params().is_none_or(|params| !params.is_null()) {
-        return request;
-    }
-    let (method, id, _) = request.into_parts();
-    let plain = Request::build(method);
-    match id {
-        Some(id) => plain.id(id).finish(),
-        None => plain.finish(),
-    }
-}
-
-/// Some clients send `params: null` where a method takes none, which the framework refuses.
-fn without_null(request: Request) -> Request {
-    if request.params() != Some(&serde_json::Value::Null) {
         return request;
     }
     let (method, id, _) = request.into_parts();
