@@ -12,6 +12,7 @@ use worktree::{FreezeOptions, Slot, Store, Workspace};
 use crate::Error;
 use crate::house::House;
 use crate::proving::TreeFiles;
+use crate::pulse::Pulse;
 use crate::site::{level, place};
 
 /// Nothing is asked of a compiler here; a place says so in time.
@@ -115,6 +116,7 @@ pub fn in_shadow(house: &House, folder: &str, command: Vec<OsString>, limit: Dur
 pub fn forget(house: &House, id: &TaskId) -> Result<(), Error> {
     let records = house.journal.records(id)?;
     house.journal.purge(id)?;
+    Pulse::of(&house.state, id).stop();
     // Of a workspace that cannot be opened any more the trees stay in its folder of our state.
     if let Ok(state) = crate::walk::fold(id, &records)
         && let Ok(workspace) = Workspace::open(Path::new(&state.request.workspace), &house.state)

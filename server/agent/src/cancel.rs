@@ -1,4 +1,4 @@
-//! A task can be ended from another process: the journal says so, and this thread listens.
+//! A task can be ended from another process: the journal says so, and this thread listens. It is also the task's pulse.
 
 use std::sync::Arc;
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
@@ -7,6 +7,8 @@ use std::time::Duration;
 
 use sandbox::CancelToken;
 use task::port::{Journal, JournalError, Lease};
+
+use crate::pulse::Pulse;
 
 /// How long a cancellation may go unseen. Each look costs one read of an indexed row.
 const INTERVAL: Duration = Duration::from_millis(300);
@@ -18,9 +20,10 @@ pub(crate) struct CancelWatch {
 }
 
 impl CancelWatch {
-    pub fn new(journal: &Arc<dyn Journal>, lease: &Lease, cancel: &CancelToken) -> Self {
+    pub fn new(journal: &Arc<dyn Journal>, lease: &Lease, cancel: &CancelToken, pulse: Option<&Pulse>) -> Self {
         let (stop, stopped) = channel::<()>();
-        let (journal, lease, cancel) = (Arc::clone(journal), lease.clone(), cancel.clone());
+        let (journal, lease, cancel, pulse) = (Arc::clone(journal), lease.clone(), cancel.clone(), pulse.cloned());
+        pulse.iter().for_each(Pulse::beat);
         let watch = move || {
             while stopped.recv_timeout(INTERVAL) == Err(RecvTimeoutError::Timeout) {
                 // A task that was taken over has to stop here too: whatever it still did would be refused. A journal
@@ -30,6 +33,7 @@ impl CancelWatch {
                     cancel.cancel();
                     return;
                 }
+                pulse.iter().for_each(Pulse::beat);
             }
         };
         let thread = std::thread::Builder::new().name("cancel-watch".into()).spawn(watch).ok();

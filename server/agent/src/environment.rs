@@ -22,7 +22,7 @@ impl Walk<'_> {
         root: &Option<TreePath>,
     ) -> Result<Result<Digest, Missing>, Error> {
         let store = Arc::clone(&self.store);
-        let cancel = self.house.cancel.clone();
+        let (cancel, remaining) = (self.house.cancel.clone(), self.command_time());
         let files = TreeFiles { store: &store, tree };
         if let Err(missing) = self.lock(&store, tree, root)? {
             return Ok(Err(missing));
@@ -39,7 +39,7 @@ impl Walk<'_> {
         };
         let provisioned: Vec<(TreePath, Digest)> =
             provisioned.into_iter().map(|Provisioned { path, digest, .. }| (path, digest)).collect();
-        let environment = runner.environment(&files, root, &provisioned, &site.slot.shadow(), &cancel);
+        let environment = runner.environment(&files, root, &provisioned, &site.slot.shadow(), remaining, &cancel);
         // What confines the commands decides their results as well.
         let confinement = format!("{:?} {:?}", level(), self.state.request.limits.check_memory_bytes);
         let digest = environment.map(|it| Digest::of([it.digest.as_str(), &confinement]));

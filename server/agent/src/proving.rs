@@ -11,6 +11,7 @@ use task::{
 };
 use worktree::{Slot, Store};
 
+use crate::lanes::Job;
 use crate::progress::{Audience, Progress, Side};
 use crate::{Error, renames, walk::Walk};
 
@@ -47,11 +48,11 @@ impl Files for TreeFiles<'_> {
 }
 
 /// The slot as the guard of its shadow.
-struct Shadow<'a> {
-    slot: &'a mut Slot,
-    store: &'a Store,
+pub(crate) struct Shadow<'a> {
+    pub slot: &'a mut Slot,
+    pub store: &'a Store,
     /// Written while the check ran, with the same bytes in the end.
-    rewritten: Vec<TreePath>,
+    pub rewritten: Vec<TreePath>,
 }
 
 impl Guard for Shadow<'_> {
@@ -113,13 +114,17 @@ impl Walk<'_> {
         }
         self.baseline(base, &mut cases)?;
         let mut keys = Vec::new();
-        for case in cases.iter_mut().filter(|case| case.missing.is_none()) {
-            match self.check(&case.check, tree, Side::Candidate, case.base.as_ref())? {
-                Found::Receipt(receipt) => {
-                    keys.push(receipt.key());
-                    case.candidate = Some(*receipt);
+        for group in cases.chunk_by_mut(run_together) {
+            let mut open: Vec<&mut Case> = group.iter_mut().filter(|case| case.missing.is_none()).collect();
+            let wanted = open.iter().map(|case| (case.check.clone(), case.base.clone())).collect();
+            for (case, found) in open.iter_mut().zip(self.check(wanted, tree, Side::Candidate)?) {
+                match found {
+                    Found::Receipt(receipt) => {
+                        keys.push(receipt.key());
+                        case.candidate = Some(*receipt);
+                    }
+                    Found::Missing(verdict, reason) => case.missing = Some((verdict, reason)),
                 }
-                Found::Missing(verdict, reason) => case.missing = Some((verdict, reason)),
             }
         }
         let renames = renames::of(self.state.plan.as_ref(), &cases);
@@ -141,13 +146,17 @@ impl Walk<'_> {
     /// The base's receipts for these checks; the first time they become an event.
     fn baseline(&mut self, base: &TreeId, cases: &mut [Case]) -> Result<(), Error> {
         let mut keys = Vec::new();
-        for case in cases.iter_mut().filter(|case| case.missing.is_none()) {
-            match self.check(&case.check, base, Side::Base, None)? {
-                Found::Receipt(receipt) => {
-                    keys.push(receipt.key());
-                    case.base = Some(*receipt);
+        for group in cases.chunk_by_mut(run_together) {
+            let mut open: Vec<&mut Case> = group.iter_mut().filter(|case| case.missing.is_none()).collect();
+            let wanted = open.iter().map(|case| (case.check.clone(), None)).collect();
+            for (case, found) in open.iter_mut().zip(self.check(wanted, base, Side::Base)?) {
+                match found {
+                    Found::Receipt(receipt) => {
+                        keys.push(receipt.key());
+                        case.base = Some(*receipt);
+                    }
+                    Found::Missing(verdict, reason) => case.missing = Some((verdict, format!("at base: {reason}"))),
                 }
-                Found::Missing(verdict, reason) => case.missing = Some((verdict, format!("at base: {reason}"))),
             }
         }
         if self.state.baseline.is_none() && self.state.base.as_ref() == Some(base) {
@@ -157,60 +166,69 @@ impl Walk<'_> {
         Ok(())
     }
 
-    /// One check on one tree: the receipt that is there already, or a run.
-    fn check(&mut self, check: &Check, tree: &TreeId, side: Side, base: Option<&Receipt>) -> Result<Found, Error> {
-        self.not_cancelled()?;
-        let environment = match self.environment(tree, &check.root)? {
-            Ok(environment) => environment,
-            Err((verdict, reason)) => {
-                self.not_cancelled()?;
-                return Ok(Found::Missing(verdict, reason));
-            }
-        };
+    /// Checks of one kind on one tree, with the base's receipts: what receipts say already, and runs for the others.
+    fn check(&mut self, wanted: Vec<(Check, Option<Receipt>)>, tree: &TreeId, side: Side) -> Result<Vec<Found>, Error> {
         let audience = self.house.audience.clone();
-        let ended = |verdict, cached, duration_ms| {
+        let ended = |check: &Check, verdict, cached, duration_ms| {
             let (check, tree) = (check.id.clone(), tree.clone());
             audience.tell(Progress::CheckEnded { check, side, tree, verdict, cached, duration_ms });
         };
-        if self.anew.as_ref() != Some(tree)
-            && let Some(known) = self.house.journal.receipt(&Receipt::key_of(tree, check, &environment))?
-            && known.verdict.is_conclusive()
-        {
-            ended(known.verdict, true, known.duration_ms);
-            return Ok(Found::Receipt(Box::new(known)));
+        let (mut found, mut jobs, mut places) = (Vec::new(), Vec::new(), Vec::new());
+        for (check, base) in wanted {
+            self.not_cancelled()?;
+            let environment = match self.environment(tree, &check.root)? {
+                Ok(environment) => environment,
+                Err((verdict, reason)) => {
+                    self.not_cancelled()?;
+                    found.push(Found::Missing(verdict, reason));
+                    continue;
+                }
+            };
+            if self.anew.as_ref() != Some(tree)
+                && let Some(known) = self.house.journal.receipt(&Receipt::key_of(tree, &check, &environment))?
+                && known.verdict.is_conclusive()
+            {
+                ended(&check, known.verdict, true, known.duration_ms);
+                found.push(Found::Receipt(Box::new(known)));
+                continue;
+            }
+            self.house.audience.tell(Progress::CheckStarted { check: check.id.clone(), side });
+            places.push(found.len());
+            found.push(Found::Missing(Verdict::NotRun, "it was not run".into()));
+            jobs.push(Job { check, environment, base });
         }
-        self.house.audience.tell(Progress::CheckStarted { check: check.id.clone(), side });
+        if jobs.is_empty() {
+            return Ok(found);
+        }
         let started = Instant::now();
-        let ran = self.run_check(check, tree, &environment, base, true)?;
-        ended(ran.verdict, false, u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX));
-        for (_, bytes) in &ran.output {
-            self.house.journal.put_artifact(bytes)?;
-        }
-        match ran.receipt {
-            Some(receipt) => {
-                self.house.journal.put_receipt(&receipt)?;
-                Ok(Found::Receipt(Box::new(receipt)))
+        let runs = self.run_beside(&jobs, tree)?;
+        let all = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
+        for ((at, job), ran) in places.into_iter().zip(&jobs).zip(runs) {
+            ended(&job.check, ran.verdict, false, ran.receipt.as_ref().map_or(all, |receipt| receipt.duration_ms));
+            for (_, bytes) in &ran.output {
+                self.house.journal.put_artifact(bytes)?;
             }
-            None => {
-                // What was cut short says nothing, and must not be written down as a judgement.
-                self.not_cancelled()?;
-                Ok(Found::Missing(ran.verdict, ran.reason.unwrap_or_else(|| "nothing says why".into())))
-            }
+            found[at] = match ran.receipt {
+                Some(receipt) => {
+                    self.house.journal.put_receipt(&receipt)?;
+                    Found::Receipt(Box::new(receipt))
+                }
+                None => {
+                    // What was cut short says nothing, and must not be written down as a judgement.
+                    self.not_cancelled()?;
+                    Found::Missing(ran.verdict, ran.reason.unwrap_or_else(|| "nothing says why".into()))
+                }
+            };
         }
+        Ok(found)
     }
 
     fn not_cancelled(&self) -> Result<(), Error> {
         if self.house.cancel.is_cancelled() { Err(Error::Cancelled) } else { Ok(()) }
     }
 
-    fn run_check(
-        &mut self,
-        check: &Check,
-        tree: &TreeId,
-        environment: &Digest,
-        base: Option<&Receipt>,
-        proof: bool,
-    ) -> Result<Ran, Error> {
+    /// A check that makes no receipt, in the warm build folder.
+    fn survey(&mut self, check: &Check, tree: &TreeId, environment: &Digest) -> Result<Ran, Error> {
         let store = Arc::clone(&self.store);
         let remaining = self.command_time();
         self.ran += 1;
@@ -218,20 +236,21 @@ impl Walk<'_> {
             cancel: self.house.cancel.clone(),
             progress: progress(self.house.audience.clone(), check.id.clone()),
         };
-        let vouched_for = self.is_vouched_for(tree);
         let site = self.site_on(tree)?;
         let runner = site.runner.as_ref().map_err(|reason| Error::Sentence(reason.clone()))?.clone();
-        if proof {
-            site.slot.admit(tree, vouched_for)?;
-        }
-        let (shadow, build) = (site.slot.shadow(), if proof { site.slot.proof() } else { site.slot.work() });
-        let files = TreeFiles { store: &store, tree };
-        let order =
-            Order { check, tree, files: &files, shadow: &shadow, build: &build, proof, environment, base, remaining };
-        let mut guard = Shadow { slot: &mut site.slot, store: &store, rewritten: Vec::new() };
-        let mut ran = runner.run(&order, &watch, &mut guard);
-        void_if_rewritten(&mut ran, guard.rewritten, base);
-        Ok(ran)
+        let (shadow, build, files) = (site.slot.shadow(), site.slot.work(), TreeFiles { store: &store, tree });
+        let order = Order {
+            check,
+            tree,
+            files: &files,
+            shadow: &shadow,
+            build: &build,
+            proof: false,
+            environment,
+            base: None,
+            remaining,
+        };
+        Ok(runner.run(&order, &watch, &mut Shadow { slot: &mut site.slot, store: &store, rewritten: Vec::new() }))
     }
 
     /// What compiler or linter say about a tree, from the warm build folder and without a receipt.
@@ -254,7 +273,7 @@ impl Walk<'_> {
                 Ok(environment) => environment,
                 Err((_, reason)) => return unusable(format!("{}: {reason}", check.id)),
             };
-            let ran = self.run_check(check, tree, &environment, None, false)?;
+            let ran = self.survey(check, tree, &environment)?;
             self.not_cancelled()?;
             if !ran.verdict.is_conclusive() {
                 let why = ran.reason.unwrap_or_else(|| ran.verdict.word().to_owned());
@@ -280,7 +299,7 @@ impl Walk<'_> {
     /// Whether the code of a tree is the developer's own, which they build by hand anyway: the base, their working tree,
     /// and what our compiler made of the base. What other trees leave in the build folder serves nobody else, and that
     /// costs a cold build.
-    fn is_vouched_for(&self, tree: &TreeId) -> bool {
+    pub(crate) fn is_vouched_for(&self, tree: &TreeId) -> bool {
         let own =
             self.state.request.engine == Engine::Compiler || self.state.request.candidate == Some(Candidate::Worktree);
         own || self.state.base.as_ref() == Some(tree)
@@ -294,7 +313,7 @@ impl Walk<'_> {
 
 /// A source that is changed for a moment and put back was perhaps judged with other bytes: no receipt, unless the base
 /// does the same (generators write what is there already).
-fn void_if_rewritten(ran: &mut Ran, rewritten: Vec<TreePath>, base: Option<&Receipt>) {
+pub(crate) fn void_if_rewritten(ran: &mut Ran, rewritten: Vec<TreePath>, base: Option<&Receipt>) {
     let Some(receipt) = &mut ran.receipt else { return };
     let fresh =
         |path: &&TreePath| receipt.read.contains(path) && base.is_some_and(|base| !base.rewritten.contains(path));
@@ -307,6 +326,12 @@ fn void_if_rewritten(ran: &mut Ran, rewritten: Vec<TreePath>, base: Option<&Rece
     }
 }
 
+/// Whether two checks may run at the same time: the same kind with other features, which have lanes of their own. Kinds
+/// follow each other, as tests build upon what was built.
+fn run_together(one: &Case, other: &Case) -> bool {
+    one.check.kind == other.check.kind && one.check.root == other.check.root
+}
+
 fn case(check: Check, missing: Option<(Verdict, String)>) -> Case {
     Case { check, base: None, candidate: None, missing }
 }
@@ -316,7 +341,7 @@ fn is_same(one: &Diagnostic, other: &Diagnostic) -> bool {
     one.path == other.path && one.bytes == other.bytes && one.code == other.code && one.message == other.message
 }
 
-fn progress(audience: Audience, check: CheckId) -> Arc<dyn Fn(checks::Progress) + Send + Sync> {
+pub(crate) fn progress(audience: Audience, check: CheckId) -> Arc<dyn Fn(checks::Progress) + Send + Sync> {
     Arc::new(move |news| {
         let (text, done, total) = match news {
             checks::Progress::Compiled { done, all, unit } => (format!("compiled {unit}"), done, all),

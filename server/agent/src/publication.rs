@@ -38,7 +38,7 @@ impl Walk<'_> {
     /// When the journal, the store or the workspace cannot be worked with.
     pub fn apply(&mut self, approval: &Approval, publisher: &dyn Publisher) -> Result<Applied, Error> {
         let refused = |reason: String| Ok(Applied::Refused { reason });
-        let _watch = CancelWatch::new(&self.house.journal, &self.lease, &self.house.cancel);
+        let _watch = CancelWatch::new(&self.house.journal, &self.lease, &self.house.cancel, None);
         // A publication that is not done comes first: files already written count as done. Where it cannot be finished
         // because the text moved on, the change goes the way of any change whose files moved.
         if let Some(open) = self.state.open_publication().cloned() {

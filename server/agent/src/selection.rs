@@ -76,7 +76,7 @@ impl Walk<'_> {
     }
 
     fn recheck(&mut self, base: TreeId, tree: TreeId, kept: Vec<HunkId>) -> Result<(), Error> {
-        let _watch = CancelWatch::new(&self.house.journal, &self.lease, &self.house.cancel);
+        let _watch = CancelWatch::new(&self.house.journal, &self.lease, &self.house.cancel, None);
         if let Some(outside) = self.leaves_the_scope(&base, &tree)? {
             return Err(Error::Sentence(outside.reasons().join("; ")));
         }

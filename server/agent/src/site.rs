@@ -12,6 +12,7 @@ use task::{Digest, Event, Limits, Mode, SandboxLevel, TreeId};
 use worktree::{Slot, Store};
 
 use crate::house::House;
+use crate::lanes::Lane;
 use crate::{Error, walk::Walk};
 
 /// Files above this size are not source text that a compiler or a search needs.
@@ -50,6 +51,8 @@ pub(crate) struct Site {
     provisions: BTreeMap<TreeId, TreeId>,
     /// Generated lock files, by the manifests they follow from.
     pub locks: BTreeMap<Digest, Vec<u8>>,
+    /// Where checks with all features run, leased when first needed.
+    pub lane: Option<Lane>,
     compiler: Option<Loaded>,
     shown: Option<TreeId>,
 }
@@ -161,6 +164,7 @@ impl Walk<'_> {
                 common,
                 provisions: BTreeMap::new(),
                 locks: BTreeMap::new(),
+                lane: None,
                 compiler: None,
                 shown: None,
             });
@@ -210,7 +214,7 @@ impl checks::Jail for Capped {
     }
 }
 
-fn runner(place: &Place, limits: &Limits) -> Runner {
+pub(crate) fn runner(place: &Place, limits: &Limits) -> Runner {
     let jail = Capped { sandbox: place.sandbox.clone(), data_bytes: limits.check_memory_bytes };
     let tools = Tools::new(&place.toolchain, &place.cargo, level());
     Runner::new(Arc::new(jail), tools)

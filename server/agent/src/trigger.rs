@@ -26,6 +26,12 @@ impl Start {
         let moved = self.gone.as_ref().is_some_and(|(file, gone)| file == path && *gone < line);
         if moved { line - 1 } else { line }
     }
+
+    /// Where a line of this tree is in the base.
+    pub fn line_at_base(&self, path: &TreePath, line: u32) -> u32 {
+        let moved = self.gone.as_ref().is_some_and(|(file, gone)| file == path && *gone <= line);
+        if moved { line + 1 } else { line }
+    }
 }
 
 impl Walk<'_> {

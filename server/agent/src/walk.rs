@@ -13,6 +13,7 @@ use worktree::{Store, Workspace};
 use crate::cancel::CancelWatch;
 use crate::freeze::Freezing;
 use crate::house::House;
+use crate::pulse::Pulse;
 use crate::site::Site;
 use crate::{Error, Progress, plan};
 
@@ -54,9 +55,12 @@ impl<'h> Walk<'h> {
     pub fn resume(house: &'h House, id: &TaskId) -> Result<Self, Error> {
         let mut walk = Self::take(house, id)?;
         if walk.state.conclusion.is_none() {
-            let left = walk.state.request.limits.timeout_ms.saturating_sub(active_ms(&house.journal.records(id)?));
+            let records = house.journal.records(id)?;
+            let lost_ms = Pulse::of(&house.state, id).lost_ms(&records);
+            let used = active_ms(&records).saturating_add(lost_ms);
+            let left = walk.state.request.limits.timeout_ms.saturating_sub(used);
             walk.deadline = Instant::now() + Duration::from_millis(left);
-            walk.record(Event::Resumed { process: std::process::id() })?;
+            walk.record(Event::Resumed { process: std::process::id(), lost_ms })?;
         }
         Ok(walk)
     }
@@ -121,7 +125,8 @@ impl<'h> Walk<'h> {
     /// # Errors
     /// Only when the end cannot be written down any more: the journal is gone, or another process took over.
     pub fn run(&mut self) -> Result<Conclusion, Error> {
-        let _watch = CancelWatch::new(&self.house.journal, &self.lease, &self.house.cancel);
+        let pulse = Pulse::of(&self.house.state, self.id());
+        let watch = CancelWatch::new(&self.house.journal, &self.lease, &self.house.cancel, Some(&pulse));
         let conclusion = loop {
             if let Some(conclusion) = &self.state.conclusion {
                 break conclusion.clone();
@@ -139,6 +144,8 @@ impl<'h> Walk<'h> {
             }
         };
         self.site = None;
+        drop(watch);
+        pulse.stop();
         self.house.journal.release(&self.lease)?;
         Ok(conclusion)
     }
@@ -268,12 +275,16 @@ pub(crate) fn fold(id: &TaskId, records: &[Record]) -> Result<State, Error> {
         .ok_or_else(|| Error::Sentence(format!("the history of task {id} does not begin with its request")))
 }
 
-/// The time in which some process worked on the task: gaps between events of one owner. A clock that jumped back
-/// counts as no time.
+/// The time in which some process worked on the task: gaps between events of one owner, and what owners that died had
+/// worked after their last one. A clock that jumped back counts as no time.
 pub(crate) fn active_ms(records: &[Record]) -> u64 {
-    records
+    let gaps = records
         .windows(2)
         .filter(|pair| pair[0].epoch == pair[1].epoch)
-        .map(|pair| pair[1].at.0.saturating_sub(pair[0].at.0))
-        .sum()
+        .map(|pair| pair[1].at.0.saturating_sub(pair[0].at.0));
+    let lost = records.iter().map(|record| match record.event {
+        Ok(Event::Resumed { lost_ms, .. }) => lost_ms,
+        _ => 0,
+    });
+    gaps.chain(lost).fold(0, u64::saturating_add)
 }

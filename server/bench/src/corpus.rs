@@ -38,12 +38,14 @@ pub fn commit(top: &Path) -> Result<(), Failure> {
     Ok(())
 }
 
-/// The crates of ripgrep 14.1.1, as published, in one workspace.
-const RIPGREP: [(&str, &str); 9] = [
+/// The crates of ripgrep 14.1.1, as published, in one workspace. With `grep-pcre2` from the registry two versions of
+/// `grep-matcher` would meet and ripgrep not build with all features.
+const RIPGREP: [(&str, &str); 10] = [
     ("ripgrep", "14.1.1"),
     ("grep", "0.3.2"),
     ("grep-cli", "0.1.11"),
     ("grep-matcher", "0.1.7"),
+    ("grep-pcre2", "0.1.8"),
     ("grep-printer", "0.2.2"),
     ("grep-regex", "0.1.13"),
     ("grep-searcher", "0.1.14"),

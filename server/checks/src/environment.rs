@@ -22,6 +22,9 @@ pub struct Environment {
     pub target: String,
 }
 
+/// A compiler that needs longer to say its version does not work.
+const LONGEST_WORD: Duration = Duration::from_secs(60);
+
 /// What the toolchain says of itself.
 #[derive(Debug, Clone)]
 pub(crate) struct Machine {
@@ -58,9 +61,10 @@ impl Runner {
         root: &Option<TreePath>,
         provisioned: &[(TreePath, Digest)],
         shadow: &Path,
+        remaining: Duration,
         cancel: &CancelToken,
     ) -> Result<Environment, EnvironmentError> {
-        let commands = Commands::new(&*self.jail, &self.tools, shadow, Duration::from_secs(60), cancel);
+        let commands = Commands::new(&*self.jail, &self.tools, shadow, remaining.min(LONGEST_WORD), cancel);
         let machine = self.machine(&commands)?;
         let mut parts: Vec<Vec<u8>> = vec![machine.version.clone().into(), machine.cfg.clone().into()];
         parts.extend(variables(&self.tools));

@@ -12,7 +12,7 @@
 //!     // No Cargo.lock in the tree: one per `inputs`, put into each shadow, counted as provisioned.
 //!     let lock: Vec<u8> = runner.generate_lock(&shadow, &root, remaining, &cancel)?;
 //! }
-//! let environment: Environment = runner.environment(&files, &root, &provisioned, &shadow, &cancel)?;
+//! let environment: Environment = runner.environment(&files, &root, &provisioned, &shadow, remaining, &cancel)?;
 //! let ran: Ran = runner.run(&Order { .. }, &Watch { .. }, &mut guard);
 //! let judgement: Judgement = checks::judge(&Evidence { .. });
 //! ```

@@ -51,6 +51,9 @@ pub enum Event {
     /// Another process took the task over after the one before had ended or stopped.
     Resumed {
         process: u32,
+        /// How long that one had worked on it after its last fact.
+        #[serde(default)]
+        lost_ms: u64,
     },
     Snapshotted {
         base: TreeId,

@@ -38,6 +38,13 @@ fn engines_tools_and_numbers_that_do_not_exist_are_named() {
 }
 
 #[test]
+fn a_misspelt_lint_is_named_with_a_near_spelling() {
+    let (project, understudy) = project();
+    let sentence = "clippy has no lint `needles_return`; did you mean `needless_return`?";
+    refused(&understudy, &project, ["run", "fix clippy needles_return"], 2, sentence);
+}
+
+#[test]
 fn globs_that_are_none_are_named() {
     let (project, understudy) = project();
     refused(&understudy, &project, ["run", "fix warnings", "--paths", "src/[a"], 2, "src/[a");

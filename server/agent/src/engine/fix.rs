@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 
 use checks::{Diagnostic, Level};
 use task::port::{Answer, Problem};
-use task::{Conclusion, Digest, EditSet, Limitation, StepAction, StopReason, TreeId};
+use task::{Conclusion, Digest, EditSet, Limitation, StepAction, StopReason, TreeId, TreePath};
 
 use super::Proposal;
 use super::suggestion::{Suggestion, collect, is_wanted, merged, together};
@@ -19,17 +19,37 @@ use crate::{Error, walk::Walk};
 const ROUNDS: u32 = 20;
 /// Quick fixes tried at most in a task, each of which costs a build.
 const TRIES: u32 = 60;
+/// Builds at most that try suggestions: rounds and the halves of batches that made something worse.
+const BUILDS: u32 = 100;
 
 /// What the rounds have reached.
 struct Round {
     tree: TreeId,
     diagnosis: Diagnosis,
+    /// What was said of the base.
+    known: BTreeSet<Identity>,
     /// Suggestions that made the build worse.
     rejected: BTreeSet<Digest>,
     /// Suggestions that would have edited files outside the scope.
     outside: usize,
     /// Quick fixes that were tried.
     tries: u32,
+    /// Builds that tried suggestions.
+    builds: u32,
+}
+
+/// Names a diagnostic when lines move.
+type Identity = (Option<String>, String);
+
+impl Round {
+    /// What is to be mended: what the task asks for, and what mending it brought to light. A lint that the base does not
+    /// show would be a new failure, whatever its name.
+    fn wanted<'a>(&'a self, action: &'a StepAction) -> impl Iterator<Item = &'a Diagnostic> {
+        let reveals = matches!(action, StepAction::FixClippy { .. });
+        let revealed =
+            move |it: &&Diagnostic| reveals && it.level == Level::Warning && !self.known.contains(&identity(it));
+        self.diagnosis.diagnostics.iter().filter(move |it| is_wanted(action, it) || revealed(it))
+    }
 }
 
 impl Walk<'_> {
@@ -47,9 +67,10 @@ impl Walk<'_> {
                 Some(why) => Proposal::stuck(format!("the project does not build at base ({why}); mend that first")),
             });
         }
+        let known = diagnosis.diagnostics.iter().map(identity).collect();
         let tree = self.state.attempts.last().map_or_else(|| base.clone(), |attempt| attempt.tree.clone());
         let diagnosis = if tree == base { diagnosis } else { self.diagnose(&tree, action)? };
-        let mut round = Round { tree, diagnosis, rejected: BTreeSet::new(), outside: 0, tries: 0 };
+        let mut round = Round { tree, diagnosis, known, rejected: BTreeSet::new(), outside: 0, tries: 0, builds: 0 };
         for number in 1..=ROUNDS {
             let (reached, rejected) = (round.tree.clone(), round.rejected.len());
             self.suggestions(action, &mut round)?;
@@ -62,16 +83,16 @@ impl Walk<'_> {
                 // Suggestions that overlapped a rejected one have their turn in the next round.
                 break;
             }
-            if self.cut_short().is_some() {
+            if self.cut_short().is_some() || round.builds >= BUILDS {
                 break;
             }
         }
-        let left = wanted(&round.diagnosis, action).count();
+        let left = round.wanted(action).count();
         let mut limitations = Vec::new();
         if left > 0 {
             limitations.push(Limitation::general(remain(action, left)));
         }
-        for diagnostic in wanted(&round.diagnosis, action).take(20) {
+        for diagnostic in round.wanted(action).take(20) {
             let line = diagnostic.path.is_some().then_some(diagnostic.line);
             limitations.push(Limitation {
                 path: diagnostic.path.clone(),
@@ -84,6 +105,9 @@ impl Walk<'_> {
             limitations
                 .push(Limitation::general(format!("{count} suggestions made the build worse and were taken back")));
         }
+        if round.builds >= BUILDS {
+            limitations.push(Limitation::general(format!("no more was tried after {BUILDS} builds")));
+        }
         if round.outside > 0 {
             limitations
                 .push(Limitation::general(format!("{} suggestions lie outside the permitted paths", round.outside)));
@@ -93,7 +117,7 @@ impl Walk<'_> {
         }
         if round.tree == base {
             let mut what = format!("{}; none of them can be mended without a decision", remain(action, left));
-            for diagnostic in wanted(&round.diagnosis, action).take(5) {
+            for diagnostic in round.wanted(action).take(5) {
                 let at =
                     diagnostic.path.as_ref().map(|path| format!("{path}:{}: ", diagnostic.line)).unwrap_or_default();
                 what.push_str(&format!("\n    {at}{}", diagnostic.message));
@@ -105,10 +129,11 @@ impl Walk<'_> {
 
     /// One batch of machine-applicable suggestions.
     fn suggestions(&mut self, action: &StepAction, round: &mut Round) -> Result<(), Error> {
-        let (all, outside) = collect(wanted(&round.diagnosis, action), &self.state.request.scope)?;
+        let (all, outside) = collect(round.wanted(action), &self.state.request.scope)?;
         round.outside = outside;
         let mut fresh = Vec::new();
         for suggestion in all {
+            let suggestion = suggestion.with_whole_lines(|path| self.text(path, &round.tree));
             if !round.rejected.contains(&self.key(&suggestion, &round.tree)) {
                 fresh.push(suggestion);
             }
@@ -123,6 +148,10 @@ impl Walk<'_> {
 
     /// Applies a batch, or what of it does not make the build worse.
     fn try_batch(&mut self, action: &StepAction, round: &mut Round, batch: &[Suggestion]) -> Result<(), Error> {
+        if round.builds >= BUILDS {
+            return Ok(());
+        }
+        round.builds += 1;
         if let Some((tree, diagnosis)) = self.try_edits(action, round, &merged(batch))? {
             (round.tree, round.diagnosis) = (tree, diagnosis);
             return Ok(());
@@ -178,7 +207,7 @@ impl Walk<'_> {
     /// For errors without a suggestion: the compiler's own quick fixes, one error at a time, best first.
     fn quick_fixes(&mut self, action: &StepAction, round: &mut Round) -> Result<(), Error> {
         let base = self.start()?.tree;
-        let mut hopeless: BTreeSet<(Option<String>, String)> = BTreeSet::new();
+        let mut hopeless: BTreeSet<Identity> = BTreeSet::new();
         while round.tries < TRIES && self.cut_short().is_none() {
             let open = wanted(&round.diagnosis, action)
                 .find(|it| it.path.is_some() && !hopeless.contains(&identity(it)))
@@ -231,7 +260,11 @@ impl Walk<'_> {
     }
 
     fn key(&self, suggestion: &Suggestion, tree: &TreeId) -> Digest {
-        suggestion.key(|path| self.store.read(tree, path).ok().flatten().map(|bytes| bytes.to_vec()))
+        suggestion.key(|path| self.text(path, tree))
+    }
+
+    fn text(&self, path: &TreePath, tree: &TreeId) -> Option<Vec<u8>> {
+        self.store.read(tree, path).ok().flatten().map(|bytes| bytes.to_vec())
     }
 }
 
@@ -239,7 +272,7 @@ fn wanted<'a>(diagnosis: &'a Diagnosis, action: &'a StepAction) -> impl Iterator
     diagnosis.diagnostics.iter().filter(move |diagnostic| is_wanted(action, diagnostic))
 }
 
-fn identity(diagnostic: &Diagnostic) -> (Option<String>, String) {
+fn identity(diagnostic: &Diagnostic) -> Identity {
     (diagnostic.code.clone(), format!("{:?} {}", diagnostic.path, diagnostic.message))
 }
 

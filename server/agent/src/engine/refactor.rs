@@ -1,11 +1,11 @@
 //! The compiler engine, where the compiler works the whole change out by itself: rename, replace, assist.
 
-use task::port::{Answer, GateReport, Refactored, Refactoring, Symbol};
+use task::port::{Answer, Definition, GateReport, Refactored, Refactoring, Symbol};
 use task::{Conclusion, EditSet, Event, Limitation, Position, Question, StepAction, StopReason, TreeId, TreePath};
 
 use super::Proposal;
 use crate::trigger::Start;
-use crate::{Error, walk::Walk};
+use crate::{Error, grammar, walk::Walk};
 
 impl Walk<'_> {
     pub(super) fn refactor(&mut self, action: &StepAction) -> Result<Proposal, Error> {
@@ -24,7 +24,9 @@ impl Walk<'_> {
         };
         let (edits, mut limitations) = match refactored {
             Refactored::Edits { edits, limitations } => (edits, limitations),
-            Refactored::Ambiguous { candidates } => return Ok(Proposal::End(ambiguous(action, &candidates))),
+            Refactored::Ambiguous { candidates } => {
+                return Ok(Proposal::End(self.ambiguous(action, &candidates, &start)?));
+            }
             Refactored::NotFound { nearest } => return Ok(Proposal::End(not_found(action, nearest))),
             Refactored::Refused { reason } => return Ok(Proposal::stuck(reason)),
         };
@@ -98,21 +100,36 @@ fn refactoring(action: &StepAction, start: &Start) -> Result<Refactoring, String
     })
 }
 
-/// The request again, for each thing that its name may mean.
-fn ambiguous(action: &StepAction, candidates: &[Symbol]) -> Conclusion {
-    let again = |symbol: &Symbol| match action {
-        StepAction::Rename { new_name, .. } => format!("rename `{}` to `{new_name}`", symbol.name),
-        _ => symbol.name.clone(),
-    };
-    let places = candidates.iter().map(|symbol| {
-        let kind = format!("{:?}", symbol.kind).to_lowercase();
-        format!("{} ({kind} at {}:{})", again(symbol), symbol.definition.path, symbol.definition.line)
-    });
-    let text = match action {
-        StepAction::Rename { symbol, .. } => format!("`{symbol}` may mean {} things; which one?", candidates.len()),
-        _ => format!("the name may mean {} things; which one?", candidates.len()),
-    };
-    Conclusion::NeedsAnswer { question: Question { text, options: places.collect() } }
+impl Walk<'_> {
+    /// The request again, for each thing that its name may mean: each answer is a task that means only that.
+    fn ambiguous(&self, action: &StepAction, candidates: &[Symbol], start: &Start) -> Result<Conclusion, Error> {
+        let StepAction::Rename { symbol, new_name, .. } = action else {
+            let text = format!("the name may mean {} things; which one?", candidates.len());
+            let options = candidates.iter().map(|symbol| symbol.name.clone()).collect();
+            return Ok(Conclusion::NeedsAnswer { question: Question { text, options } });
+        };
+        let mut options = Vec::new();
+        for candidate in candidates {
+            let Definition { path, start: offset, line, .. } = &candidate.definition;
+            let text = self.store.read(&start.tree, path)?.unwrap_or_default();
+            let at =
+                Position { path: path.clone(), line: start.line_at_base(path, *line), column: column(&text, *offset) };
+            let (symbol, new_name) = (candidate.name.clone(), new_name.clone());
+            options.push(grammar::write(&StepAction::Rename { symbol, new_name, at: Some(at) }));
+        }
+        let text = format!("`{symbol}` may mean {} things; which one?", candidates.len());
+        Ok(Conclusion::NeedsAnswer { question: Question { text, options } })
+    }
+}
+
+/// The column of a byte offset, from 1, in characters.
+fn column(text: &[u8], offset: usize) -> u32 {
+    let before = text.get(..offset).unwrap_or(text);
+    let line = before.rsplit(|&byte| byte == b'\n').next().unwrap_or_default();
+    let line = String::from_utf8_lossy(line);
+    // A byte order mark is no character of the first line.
+    let count = line.strip_prefix('\u{feff}').unwrap_or(&line).chars().count();
+    u32::try_from(count).unwrap_or(u32::MAX).saturating_add(1)
 }
 
 fn not_found(action: &StepAction, nearest: Vec<String>) -> Conclusion {

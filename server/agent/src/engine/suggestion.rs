@@ -29,6 +29,25 @@ impl Suggestion {
         }
         Digest::of(parts)
     }
+
+    /// The same, where a removal that leaves nothing but white space on its line takes the line with it.
+    pub(super) fn with_whole_lines(mut self, read: impl Fn(&TreePath) -> Option<Vec<u8>>) -> Self {
+        for file in &mut self.edits.files {
+            let FileEdit::Replace { path, edits } = file else { continue };
+            let Some(text) = read(path) else { continue };
+            for edit in edits.iter_mut().filter(|edit| edit.replacement.is_empty()) {
+                let (Some(head), Some(tail)) = (text.get(..edit.start), text.get(edit.end..)) else { continue };
+                let from = head.iter().rposition(|&byte| byte == b'\n').map_or(0, |at| at + 1);
+                let Some(to) = tail.iter().position(|&byte| byte == b'\n') else { continue };
+                let blank = |bytes: &[u8]| bytes.trim_ascii().is_empty();
+                let removed = !text.get(edit.start..edit.end).is_none_or(blank);
+                if removed && blank(&head[from..]) && blank(&tail[..to]) {
+                    (edit.start, edit.end) = (from, edit.end + to + 1);
+                }
+            }
+        }
+        self
+    }
 }
 
 /// Whether the task asks to mend this diagnostic.
@@ -144,6 +163,22 @@ mod tests {
             chosen.iter().flat_map(|it| replacements(&it.edits).map(|(_, edit)| edit.start)).collect();
         assert_eq!(starts, [0, 0, 7]);
         assert_eq!(merged(&chosen).files.len(), 2);
+    }
+
+    #[test]
+    fn a_removal_takes_its_line_with_it_where_nothing_else_stands_there() {
+        let text = "a\r\n    let x = 1;\r\n    x\r\n";
+        let removal = |start: usize, end: usize| {
+            let mut suggestion = suggestion("a", start, end);
+            let FileEdit::Replace { edits, .. } = &mut suggestion.edits.files[0] else { unreachable!() };
+            edits[0].replacement.clear();
+            let whole = suggestion.with_whole_lines(|_| Some(text.into()));
+            let edit = replacements(&whole.edits).next().map(|(_, edit)| (edit.start, edit.end));
+            edit.unwrap()
+        };
+        assert_eq!(removal(7, 17), (3, 19));
+        assert_eq!(removal(7, 16), (7, 16), "the rest of the line stays");
+        assert_eq!(removal(3, 7), (3, 7), "indentation alone is no line");
     }
 
     #[test]

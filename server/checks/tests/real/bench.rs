@@ -111,7 +111,16 @@ impl Bench {
     ) -> Ran {
         self.project(tree);
         let runner = runner();
-        let environment = runner.environment(tree, &check.root, &[], &self.shadow, &watch.cancel).unwrap();
+        let environment = runner
+            .environment(
+                tree,
+                &check.root,
+                &[],
+                &self.shadow,
+                self.remaining.max(Duration::from_secs(1)),
+                &watch.cancel,
+            )
+            .unwrap();
         let order = Order {
             check,
             tree: &id_of(tree),

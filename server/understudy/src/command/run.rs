@@ -1,6 +1,6 @@
 //! `understudy run`: carry out a task.
 
-use task::{Engine, ExitCode, Tool};
+use task::{Engine, ExitCode, StepAction, Tool};
 
 use super::request::{Ask, carry_out, folder, front, request};
 use crate::args::Run;
@@ -21,7 +21,7 @@ pub fn run(args: &Run) -> Result<ExitCode, Failure> {
             return Err(Failure::usage(format!("`{}` is not an engine; `run` has `compiler`", task::printable(other))));
         }
     }
-    agent::grammar::parse(&description).map_err(|error| Failure::usage(refusal(&error)))?;
+    let action = agent::grammar::parse(&description).map_err(|error| Failure::usage(refusal(&error)))?;
     let tools = if args.tools.is_empty() {
         Tool::ALL.to_vec()
     } else {
@@ -34,6 +34,12 @@ pub fn run(args: &Run) -> Result<ExitCode, Failure> {
     };
     let folder = folder(&args.common.repo.repo)?;
     let opened = wiring::open_on(front(&args.common), &folder)?;
+    if let StepAction::FixClippy { lints } = &action
+        && !lints.is_empty()
+        && let Some(odd) = agent::unknown_lints(&opened.house, std::path::Path::new(&folder), lints)
+    {
+        return Err(Failure::usage(odd));
+    }
     let ask = Ask {
         engine: Engine::Compiler,
         description,
