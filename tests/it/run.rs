@@ -50,6 +50,16 @@ fn named_lints_of_clippy_are_mended_and_others_stay() {
 }
 
 #[test]
+fn a_lint_that_mending_another_brings_to_light_is_mended_too() {
+    let stage = Stage::data("sums");
+    stage.project.replace(LIB, "    a + b\n", "    let sum = a + b;\n    return sum;\n");
+    let answer = stage.ask(0, &["run", "fix clippy needless_return"]);
+    answer.says("verified", "");
+    let expected = stage.edited(|it| it.replace(LIB, "    let sum = a + b;\n    return sum;\n", "    a + b\n"));
+    stage.apply_and_undo(&answer, &expected);
+}
+
+#[test]
 fn errors_with_a_suggestion_are_mended() {
     let stage = Stage::data("sums");
     stage.project.replace(LIB, "    a + b\n", "    let total = 0;\n    total += a + b;\n    total\n");
