@@ -82,3 +82,20 @@ pub enum PublicationState {
     Diverged,
     Undone,
 }
+
+#[cfg(test)]
+mod tests {
+    /// What `protocol.md` describes. When this fails: read the page against the change, mend it, then put the new digest
+    /// into its last line.
+    #[test]
+    fn the_page_about_the_protocol_was_read_against_this_code() {
+        let code = [include_str!("command.rs"), include_str!("line.rs"), include_str!("client.rs")];
+        let digest = task::Digest::of(code.map(|text| text.split("#[cfg(test)]").next().unwrap()));
+        let page = include_str!("../protocol.md");
+        let read = page.trim_end().lines().last().unwrap();
+        assert_eq!(read, format!("<!-- read against {} -->", &digest.as_str()[..16]), "see the comment at this test");
+        for name in crate::command::NAMES.into_iter().chain([crate::command::DOCTOR]) {
+            assert!(page.contains(&format!("`{name}`")), "{name} is not described");
+        }
+    }
+}
