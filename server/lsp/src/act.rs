@@ -49,6 +49,9 @@ pub struct Ended {
 pub enum Done {
     /// The task tells.
     Task,
+    /// It was asked for before, under the same request id; what works on it goes on.
+    Known,
+    Cancelled,
     Outcome {
         word: &'static str,
         sentence: String,
@@ -153,7 +156,7 @@ impl Crew {
         match begun {
             Err(refusal) => (None, Err(refusal)),
             // Asked before under the same request id.
-            Ok(Err(known)) => (Some(known), Ok(Done::Task)),
+            Ok(Err(known)) => (Some(known), Ok(Done::Known)),
             Ok(Ok(walk)) => {
                 let task = walk.id().clone();
                 (Some(task), self.walk(act, walk))
@@ -261,11 +264,11 @@ fn cancel(house: &House, task: &TaskId) -> Result<Done, Refusal> {
         && owner != std::process::id()
     {
         house.journal.request_cancel(task).map_err(|error| Refusal::Failed(error.to_string()))?;
-        return Ok(Done::Task);
+        return Ok(Done::Cancelled);
     }
     let walk = Walk::take(house, task).map_err(failed)?;
     if walk.state().conclusion.is_some() { walk.close() } else { walk.cancel() }.map_err(failed)?;
-    Ok(Done::Task)
+    Ok(Done::Cancelled)
 }
 
 /// Whether the caller speaks of the task as it is.

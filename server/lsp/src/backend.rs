@@ -12,6 +12,7 @@ use tower_lsp::jsonrpc::{Error, ErrorCode, Result};
 use tower_lsp::{LanguageServer, async_trait};
 
 use crate::command::DocumentParams;
+use crate::entry::one_line;
 use crate::mail::{Mail, Mailbox, Refusal, Reply};
 
 /// The service that tower-lsp calls.
@@ -46,7 +47,7 @@ fn error(refusal: Refusal) -> Error {
         // `RequestFailed` of LSP 3.17.
         Refusal::Failed(_) => ErrorCode::ServerError(-32803),
     };
-    Error { code, message: refusal.sentence().to_owned().into(), data: None }
+    Error { code, message: one_line(refusal.sentence()).into(), data: None }
 }
 
 #[async_trait]

@@ -156,7 +156,9 @@ impl Entry {
 
     /// Whether a diff waits for verdicts.
     pub fn is_in_review(&self) -> bool {
-        let ended = self.state.conclusion.is_some() && self.state.station != task::Station::Closed;
+        // What a cancelled task reached can be looked at and applied, but nobody is asked to.
+        let ended = self.state.conclusion.as_ref().is_some_and(|it| *it != Conclusion::Cancelled)
+            && self.state.station != task::Station::Closed;
         let Some(report) = &self.report else { return false };
         ended && !report.hunks.is_empty() && !self.is_written()
     }

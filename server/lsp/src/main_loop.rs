@@ -196,6 +196,14 @@ impl Loop {
         let running = self.session.desk.ended(act);
         let task = task.or_else(|| running.as_ref().and_then(|act| act.task.clone()));
         let reply = running.and_then(|act| act.reply);
+        if let (Ok(Done::Known), Some(task)) = (&result, &task)
+            && self.session.entries.contains_key(task)
+        {
+            if let Some(reply) = reply {
+                let _ = reply.send(Ok(json!({ "task": task })));
+            }
+            return;
+        }
         if let Some(loaded) = loaded {
             let entry = self.session.entries.entry(loaded.id.clone());
             entry.or_insert_with(|| Entry::new(loaded.id.clone(), loaded.state.clone())).load(loaded);
@@ -230,6 +238,8 @@ impl Loop {
                     Done::Outcome { word, sentence, unsaved } => {
                         json!({ "outcome": word, "sentence": sentence, "unsaved": unsaved, "task": line })
                     }
+                    Done::Known => json!({ "task": line.id }),
+                    Done::Cancelled => json!({}),
                     _ => json!(line),
                 })
             }

@@ -171,7 +171,19 @@ impl EditorPublisher {
     }
 
     fn ask(&self, changes: DocumentChanges) -> Answer {
-        let edit = WorkspaceEdit { document_changes: Some(changes), ..WorkspaceEdit::default() };
+        let edit = match changes {
+            // The older form has no place for a version: the text that comes back tells.
+            DocumentChanges::Edits(edits) if !self.crew.facts.document_changes => {
+                let plain = |edit: OneOf<_, lsp_types::AnnotatedTextEdit>| match edit {
+                    OneOf::Left(edit) => edit,
+                    OneOf::Right(annotated) => annotated.text_edit,
+                };
+                let of_file =
+                    |file: TextDocumentEdit| (file.text_document.uri, file.edits.into_iter().map(plain).collect());
+                WorkspaceEdit { changes: Some(edits.into_iter().map(of_file).collect()), ..WorkspaceEdit::default() }
+            }
+            changes => WorkspaceEdit { document_changes: Some(changes), ..WorkspaceEdit::default() },
+        };
         let params = ApplyWorkspaceEditParams { label: Some("Understudy".into()), edit };
         let (reply, answer) = channel();
         self.crew.outbox.put(Outgoing::ApplyEdit(Box::new(params), reply));
