@@ -17,6 +17,8 @@ mod folders;
 mod guard;
 mod hints;
 mod line;
+#[cfg(test)]
+mod loop_tests;
 mod mail;
 mod main_loop;
 mod operations;

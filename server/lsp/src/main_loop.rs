@@ -283,7 +283,7 @@ impl Loop {
     }
 
     /// After each mail: starts what can start, and tells what has changed.
-    fn settle(&mut self) {
+    pub fn settle(&mut self) {
         let now = Instant::now();
         if let Some(process) = self.session.facts.process
             && !std::path::Path::new(&format!("/proc/{process}")).exists()

@@ -19,7 +19,7 @@ use lsp_types::{
 };
 use serde::{Deserialize, Serialize};
 use tokio::io::{AsyncRead, ReadBuf};
-use tokio::sync::mpsc::UnboundedSender;
+use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tower_lsp::{Client, LspService, Server};
 
 use crate::backend::Backend;
@@ -54,6 +54,11 @@ pub enum Outgoing {
 pub struct Outbox(UnboundedSender<Outgoing>);
 
 impl Outbox {
+    pub fn new() -> (Self, UnboundedReceiver<Outgoing>) {
+        let (sender, receiver) = unbounded_channel();
+        (Self(sender), receiver)
+    }
+
     pub fn put(&self, outgoing: Outgoing) {
         // Nobody takes them any more only when the process is about to end.
         let _ = self.0.send(outgoing);
@@ -93,8 +98,8 @@ pub fn serve(rooms: Arc<dyn Rooms>) -> i32 {
         Err(_) => return task::ExitCode::Infrastructure as i32,
     };
     let (mailbox, mail) = Mailbox::new();
-    let (outbox, mut outgoing) = tokio::sync::mpsc::unbounded_channel();
-    main_loop::start(rooms, mailbox.clone(), Outbox(outbox), mail);
+    let (outbox, mut outgoing) = Outbox::new();
+    main_loop::start(rooms, mailbox.clone(), outbox, mail);
     runtime.block_on(async {
         let (ours, theirs) = (mailbox.clone(), mailbox.clone());
         let mut client = None;
