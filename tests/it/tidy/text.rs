@@ -93,6 +93,24 @@ fn only_the_sandbox_and_the_helpers_of_tests_start_processes() {
 }
 
 #[test]
+fn the_state_of_the_server_has_one_owner() {
+    let shared = |line: &str| ["Mutex", "RwLock", "static mut"].iter().any(|word| has_word(line, word));
+    let found = matching(&rust(), shared).into_iter().filter(|found| found.starts_with("server/lsp/src"));
+    let found: Vec<_> = found.collect();
+    assert_none("the loop owns what changes; others post mail", &found);
+}
+
+#[test]
+fn three_files_of_the_server_name_the_framework() {
+    let rust = rust();
+    let named = rust.iter().filter(|source| source.path.starts_with("server/lsp/src"));
+    let named = named.filter(|source| source.text.contains("tower_lsp") || source.text.contains("tower_service"));
+    let mut files: Vec<_> = named.map(|source| source.path.rsplit('/').next().unwrap()).collect();
+    files.sort_unstable();
+    assert_eq!(files, ["backend.rs", "guard.rs", "transport.rs"]);
+}
+
+#[test]
 fn nothing_is_left_to_be_done() {
     let words = [concat!("TO", "DO"), concat!("FIX", "ME"), concat!("XX", "X")];
     assert_none("do it or drop it", &matching(&all(), |line| words.iter().any(|word| has_word(line, word))));
