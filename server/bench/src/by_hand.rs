@@ -1,7 +1,7 @@
 //! What a person would do by hand, for comparison: the only processes outside the sandbox that this project starts.
 
 use std::path::Path;
-use std::process::{Command, Output, Stdio};
+use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
 use crate::Failure;
@@ -38,6 +38,15 @@ fn finish(
     let start = Instant::now();
     let output = command.output()?;
     Ok((start.elapsed(), output))
+}
+
+/// Starts our own command as an editor does, to be talked with. Whoever asked ends it.
+pub fn speak(folder: &Path, arguments: &[&str], variables: &[(&str, &Path)]) -> Result<Child, Failure> {
+    #[expect(clippy::disallowed_methods, reason = "an editor starts the server without a sandbox")]
+    let mut command = Command::new(std::env::current_exe()?);
+    command.args(arguments).current_dir(folder).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
+    command.envs(variables.iter().copied());
+    Ok(command.spawn()?)
 }
 
 /// The machine, for the head of a table.

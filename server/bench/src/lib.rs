@@ -11,6 +11,7 @@ mod by_hand;
 mod checking;
 mod compiler;
 mod corpus;
+mod editor;
 mod jail;
 mod real;
 mod rooms;
@@ -23,7 +24,7 @@ type Failure = Box<dyn std::error::Error>;
 /// Name, what is measured, and how.
 type Measurement = (&'static str, &'static str, fn(&Arc<dyn Compilers>) -> Result<String, Failure>);
 
-const ALL: [Measurement; 5] = [
+const ALL: [Measurement; 7] = [
     ("snapshot", "snapshot and shadow of 5,000 files against `git worktree add`", |_| text(snapshot::measure())),
     ("sandbox", "a sandboxed `true` against a plain one", |_| text(jail::measure())),
     ("compiler", "gate against `cargo check`, and rename to gated diff, on ripgrep's crates", |compilers| {
@@ -32,6 +33,8 @@ const ALL: [Measurement; 5] = [
     ("checks", "the second task's checks against a warm build and test by hand", |compilers| {
         text(checking::measure(compilers))
     }),
+    ("editor", "the language server: start, memory, and answers while a task runs", |_| text(editor::measure())),
+    ("soak", "ten thousand requests with cancels and restarts", |_| text(editor::soak::measure())),
     ("real", "tasks on published crates: verdict, and what happens to the folder", |compilers| {
         text(real::measure(compilers))
     }),

@@ -12,21 +12,28 @@ pub struct Table {
 #[derive(Debug)]
 struct Row {
     what: String,
-    ours: Duration,
-    other: Option<(String, Duration)>,
+    ours: String,
+    /// The other one in words, and the ratio.
+    other: Option<(String, f64)>,
     goal: String,
 }
 
 impl Table {
     /// Ours against something else; the goal is in words.
     pub fn compare(&mut self, what: impl Into<String>, ours: Duration, name: &str, other: Duration, goal: &str) {
-        let (what, goal) = (what.into(), goal.to_owned());
-        self.rows.push(Row { what, ours, other: Some((name.to_owned(), other)), goal });
+        let ratio = ours.as_secs_f64() / other.as_secs_f64();
+        let other = Some((format!("{name}: {}", short(other)), ratio));
+        self.rows.push(Row { what: what.into(), ours: short(ours), other, goal: goal.to_owned() });
     }
 
     /// A time that has nothing to be compared with.
     pub fn time(&mut self, what: impl Into<String>, ours: Duration, goal: &str) {
-        self.rows.push(Row { what: what.into(), ours, other: None, goal: goal.to_owned() });
+        self.amount(what, short(ours), goal);
+    }
+
+    /// Something that is no time, in words.
+    pub fn amount(&mut self, what: impl Into<String>, ours: impl Into<String>, goal: &str) {
+        self.rows.push(Row { what: what.into(), ours: ours.into(), other: None, goal: goal.to_owned() });
     }
 }
 
@@ -35,12 +42,10 @@ impl fmt::Display for Table {
         writeln!(f, "| measured | ours | compared with | ratio | goal |\n|---|---|---|---|---|")?;
         for Row { what, ours, other, goal } in &self.rows {
             let (name, ratio) = match other {
-                Some((name, other)) => {
-                    (format!("{name}: {}", short(*other)), format!("{:.2}x", ours.as_secs_f64() / other.as_secs_f64()))
-                }
+                Some((name, ratio)) => (name.as_str(), format!("{ratio:.2}x")),
                 None => Default::default(),
             };
-            writeln!(f, "| {what} | {} | {name} | {ratio} | {goal} |", short(*ours))?;
+            writeln!(f, "| {what} | {ours} | {name} | {ratio} | {goal} |")?;
         }
         Ok(())
     }
@@ -55,7 +60,12 @@ fn short(time: Duration) -> String {
 }
 
 /// The middle one of several times.
-pub fn median(mut times: Vec<Duration>) -> Duration {
+pub fn median(times: Vec<Duration>) -> Duration {
+    percentile(times, 50)
+}
+
+/// The time that so many of a hundred do not exceed.
+pub fn percentile(mut times: Vec<Duration>, percent: usize) -> Duration {
     times.sort();
-    times.get(times.len() / 2).copied().unwrap_or_default()
+    times.get((times.len() * percent / 100).min(times.len().saturating_sub(1))).copied().unwrap_or_default()
 }
