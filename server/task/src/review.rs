@@ -76,3 +76,102 @@ impl State {
         self.revision += 1;
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Engine, HunkId, Judgement, Limits, Request, Scope, Source, UnixMillis};
+
+    fn tree(digit: char) -> TreeId {
+        digit.to_string().repeat(40).parse().unwrap()
+    }
+
+    fn judgement(tree: &TreeId) -> Box<Judgement> {
+        let (reasons, comparisons, limitations) = (Vec::new(), Vec::new(), Vec::new());
+        Box::new(Judgement { tree: tree.clone(), verified: true, reasons, comparisons, limitations })
+    }
+
+    fn rebased(onto: char, from: char, to: char) -> Event {
+        let judgement = judgement(&tree(to));
+        Event::Rebased { onto: tree(onto), from: tree(from), tree: tree(to), receipts: Vec::new(), judgement, ran: 0 }
+    }
+
+    fn rechecked(base: Option<char>, of: char) -> Event {
+        let (base, judgement) = (base.map(tree), judgement(&tree(of)));
+        Event::Rechecked { tree: tree(of), base, kept: Vec::new(), receipts: Vec::new(), judgement, ran: 0 }
+    }
+
+    /// Base `a`, tree `b`, where nothing else is said.
+    fn with_diff(candidate: Option<Candidate>) -> State {
+        let mut state = State::new(Request {
+            id: "t".parse().unwrap(),
+            request_id: None,
+            source: Source::Editor,
+            source_url: None,
+            workspace: "/w".into(),
+            description: String::new(),
+            acceptance_criteria: Vec::new(),
+            scope: Scope::default(),
+            tools: Vec::new(),
+            allowed_files: Vec::new(),
+            base_revision: None,
+            engine: Engine::Patch,
+            candidate,
+            trigger: None,
+            limits: Limits::default(),
+            created: UnixMillis(0),
+        });
+        let (base, candidate) = (tree('a'), Some(tree('b')));
+        state.apply(&Event::Snapshotted { base, candidate, limitations: Vec::new() });
+        state.apply(&Event::DiffReady { tree: tree('b'), limitations: Vec::new(), ended: None, ran: 0 });
+        state
+    }
+
+    fn offer(state: &State, of: char) -> Option<(TreeId, TreeId)> {
+        state.offer(&tree(of)).map(|offered| (offered.base.clone(), offered.over.clone()))
+    }
+
+    #[test]
+    fn a_revision_counts_what_a_reviewer_acts_on() {
+        let mut state = with_diff(None);
+        assert_eq!(state.revision, 1);
+        let hunk: HunkId = "0123456789abcdef".parse().unwrap();
+        let reason = None;
+        for (event, revision, rejected) in [
+            (Event::HunkRejected { hunk: hunk.clone(), reason: reason.clone() }, 2, 1),
+            (rechecked(None, 'c'), 2, 1),
+            (Event::HunkKept { hunk: hunk.clone() }, 3, 0),
+            (Event::HunkRejected { hunk, reason }, 4, 1),
+            (rebased('d', 'b', 'e'), 5, 0),
+            (Event::Closed {}, 5, 0),
+        ] {
+            state.apply(&event);
+            assert_eq!((state.revision, state.rejected.len()), (revision, rejected), "{event:?}");
+        }
+    }
+
+    #[test]
+    fn every_tree_is_relative_to_what_it_was_made_of() {
+        let mut state = with_diff(None);
+        state.apply(&rechecked(None, 'c'));
+        state.apply(&rebased('d', 'c', 'e'));
+        state.apply(&rechecked(Some('d'), 'f'));
+        assert_eq!(state.reviewed(), Some((&tree('d'), &tree('e'))));
+        for (of, base) in [('b', 'a'), ('c', 'a'), ('e', 'd'), ('f', 'd')] {
+            assert_eq!(offer(&state, of), Some((tree(base), tree(base))), "{of}");
+        }
+        assert_eq!(offer(&state, 'a'), None);
+    }
+
+    #[test]
+    fn a_working_tree_is_written_over_itself_and_compared_with_what_was_before() {
+        let mut state = with_diff(Some(Candidate::Worktree));
+        state.apply(&rechecked(Some('a'), 'c'));
+        // The developer took everything back by hand: the files are the base again.
+        state.apply(&rebased('a', 'c', 'd'));
+        state.apply(&rechecked(Some('a'), 'd'));
+        assert_eq!(state.reviewed(), Some((&tree('a'), &tree('b'))));
+        assert_eq!(offer(&state, 'c'), Some((tree('a'), tree('b'))));
+        assert_eq!(offer(&state, 'd'), Some((tree('a'), tree('a'))));
+    }
+}
