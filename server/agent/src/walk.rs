@@ -101,6 +101,11 @@ impl<'h> Walk<'h> {
         self.give_back()
     }
 
+    /// Time in which the task waited for its turn does not count as active time.
+    pub fn rested(&mut self, waited: Duration) {
+        self.deadline += waited;
+    }
+
     /// Closes a task that has ended: its diff asks for no review any more.
     ///
     /// # Errors

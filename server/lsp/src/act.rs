@@ -170,9 +170,11 @@ impl Crew {
         let (task, state) = (walk.id().clone(), Box::new(walk.state().clone()));
         self.mailbox.post(Mail::Begun { act, task, state, turn });
         // A turn that never comes means that the server ends.
+        let waits = std::time::Instant::now();
         if ours.recv().is_err() {
             return Err(Refusal::Failed("the server ends; the task can be resumed".into()));
         }
+        walk.rested(waits.elapsed());
         walk.run().map_err(failed)?;
         Ok(Done::Task)
     }
@@ -222,11 +224,12 @@ impl Crew {
         house: &House,
         task: &TaskId,
         revision: u64,
-        folder: Folder,
+        mut folder: Folder,
         act: impl FnOnce(&mut Walk<'_>, &EditorPublisher) -> Result<Applied, agent::Error>,
     ) -> Result<Done, Refusal> {
         let mut walk = Walk::take(house, task).map_err(failed)?;
         fresh(&walk, Some(revision))?;
+        folder.top = agent::top(&folder.path, &house.state).map_err(failed)?;
         let files = self.rooms.publisher(house, &walk.state().request.workspace).map_err(Refusal::Failed)?;
         let publisher = EditorPublisher::new(self.clone(), folder, files, walk.blobs());
         let applied = act(&mut walk, &publisher);

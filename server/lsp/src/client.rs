@@ -30,6 +30,11 @@ pub struct Facts {
     pub process: Option<u32>,
 }
 
+/// Whether there is such a process.
+pub fn is_running(process: u32) -> bool {
+    std::path::Path::new(&format!("/proc/{process}")).exists()
+}
+
 impl Facts {
     pub fn of(params: &InitializeParams) -> Self {
         let capabilities = &params.capabilities;
@@ -51,7 +56,8 @@ impl Facts {
             shows_documents: window.and_then(|window| window.show_document.as_ref()).is_some_and(|show| show.support),
             document_changes: edit.is_some_and(|edit| edit.document_changes == Some(true)),
             deletes: operations.contains(&ResourceOperationKind::Delete),
-            process: params.process_id,
+            // One that cannot be seen, from inside a container for instance, cannot be watched either.
+            process: params.process_id.filter(|process| is_running(*process)),
         }
     }
 

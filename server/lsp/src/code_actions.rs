@@ -13,10 +13,13 @@ use serde_json::{Value, json};
 use crate::diagnostics::{self, Failure};
 use crate::entry::{Entry, one_line};
 use crate::hints::Hint;
-use crate::line::{Next, TaskLine};
+use crate::line::{Next, Status, TaskLine};
 use crate::position::Lines;
 use crate::session::Session;
 use crate::trigger;
+
+/// Tasks that are offered in files they are not about, at most.
+const MOST_TASKS: usize = 3;
 
 /// One thing that can be done.
 struct Offer {
@@ -62,6 +65,11 @@ pub fn actions(session: &Session, params: &CodeActionParams) -> Vec<CodeActionOr
             offers.extend(of_file(session, &path, &params.range.start));
         }
     }
+    if asked_for(params) {
+        offers.extend(of_folder(session, &path));
+    }
+    let mut seen = std::collections::BTreeSet::new();
+    offers.retain(|offer| seen.insert(offer.title.clone()));
     let wanted = params.context.only.as_deref();
     let is_wanted = |kind: &CodeActionKind| {
         wanted.is_none_or(|wanted| {
@@ -156,6 +164,19 @@ fn of_task(line: &TaskLine, entry: &Entry) -> Vec<Offer> {
         ));
     }
     offers
+}
+
+/// Tasks of the folder that want something, from whatever file: what runs or waits, and the last that was applied.
+fn of_folder(session: &Session, path: &Path) -> Vec<Offer> {
+    let Some(folder) = session.folders.holding(path) else { return Vec::new() };
+    let name = folder.name();
+    let ours = session.entries.values().filter(|entry| entry.state.request.workspace == name);
+    let mut lines: Vec<_> = ours.map(|entry| (entry, entry.line())).filter(|(_, line)| !line.next.is_empty()).collect();
+    lines.sort_by_key(|(entry, _)| std::cmp::Reverse(entry.state.request.created));
+    let applied = lines.iter().position(|(_, line)| line.status == Status::Ended);
+    let wanting =
+        lines.iter().enumerate().filter(|(at, (_, line))| line.status != Status::Ended || Some(*at) == applied);
+    wanting.take(MOST_TASKS).flat_map(|(_, (entry, line))| of_task(line, entry)).collect()
 }
 
 /// Files of what is kept that act by themselves. The title of the action names them, so choosing it is the consent.

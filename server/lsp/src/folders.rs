@@ -27,11 +27,16 @@ impl Folder {
 
     /// The tree path of a document, `None` outside the workspace.
     pub fn tree_path(&self, document: &Path) -> Option<TreePath> {
+        self.tree_path_below(&self.top, document)
+    }
+
+    /// The same for a top that the caller knows better.
+    pub fn tree_path_below(&self, top: &Path, document: &Path) -> Option<TreePath> {
         let absolute = match document.strip_prefix(&self.given) {
             Ok(rest) => self.path.join(rest),
             Err(_) => document.to_owned(),
         };
-        let relative = absolute.strip_prefix(&self.top).ok()?;
+        let relative = absolute.strip_prefix(top).ok()?;
         TreePath::new(std::os::unix::ffi::OsStrExt::as_bytes(relative.as_os_str()).to_vec()).ok()
     }
 

@@ -148,10 +148,7 @@ fn a_refusal_is_an_error_and_for_plain_clients_a_message_of_one_line() {
     for (options, told) in [(json!({}), true), (json!({"understudy": {"protocol": 1}}), false)] {
         let mut bench = Bench::with(options, &["/a"]);
         let refused = bench.command("understudy.task.create", json!("make it nice")).unwrap_err();
-        assert!(
-            matches!(&refused, Refusal::Failed(sentence) if sentence.contains("rename SYMBOL")),
-            "{refused:?}"
-        );
+        assert!(matches!(&refused, Refusal::Failed(sentence) if sentence.contains("rename SYMBOL")), "{refused:?}");
         let messages = bench.messages();
         assert_eq!(messages.len(), usize::from(told), "{messages:?}");
         assert!(messages.iter().all(|message| !message.contains('\n')));

@@ -9,7 +9,7 @@ use lsp_types::{MessageType, Url};
 use serde_json::json;
 
 use crate::act::{Crew, Done, Ended, Work};
-use crate::client::Facts;
+use crate::client::{Facts, is_running};
 use crate::code_actions;
 use crate::desk::Order;
 use crate::diagnostics;
@@ -286,7 +286,7 @@ impl Loop {
     pub fn settle(&mut self) {
         let now = Instant::now();
         if let Some(process) = self.session.facts.process
-            && !std::path::Path::new(&format!("/proc/{process}")).exists()
+            && !is_running(process)
         {
             exit(1);
         }

@@ -148,13 +148,12 @@ impl Session {
 
     /// Open documents below a folder, by tree path.
     pub fn documents_below(&self, top: &std::path::Path) -> Vec<(TreePath, Vec<u8>)> {
-        let in_top = self.folders.iter().filter(|folder| folder.top == top);
         let mut found: BTreeMap<TreePath, Vec<u8>> = BTreeMap::new();
-        for folder in in_top {
-            for (path, look) in self.documents.iter() {
-                if let Some(path) = folder.tree_path(path) {
-                    found.insert(path, look.text.as_bytes().to_vec());
-                }
+        // Whoever asks knows the top; a folder may not know its own yet.
+        for (path, look) in self.documents.iter() {
+            let mut below = self.folders.iter().filter_map(|folder| folder.tree_path_below(top, path));
+            if let Some(path) = below.next() {
+                found.insert(path, look.text.as_bytes().to_vec());
             }
         }
         found.into_iter().collect()
