@@ -62,7 +62,10 @@ impl FilePublisher {
             if found == place::Found::Is(step.before) { todo.push(step) } else { diverged.push(step.path.clone()) }
         }
         if !diverged.is_empty() {
-            return Ok(PublicationEnd::Diverged { paths: diverged });
+            return Ok(match changes_kind(&steps) {
+                Some((file, inside)) => PublicationEnd::Refused { reason: no_room(file, inside) },
+                None => PublicationEnd::Diverged { paths: diverged },
+            });
         }
         if !fence() {
             return Ok(PublicationEnd::Refused { reason: "the task has another owner now".to_owned() });
@@ -161,6 +164,21 @@ fn step(file: &PublishedFile) -> Result<Step, String> {
         return Err(format!("{} may not be written: {why}", file.path));
     }
     Ok(Step { path: file.path.clone(), before: side(&file.before)?, after: side(&file.after)? })
+}
+
+/// A file that makes room for a folder, or the other way round: which one, and what is inside the folder. One rename
+/// cannot do that, and two would leave neither for a moment.
+fn changes_kind(steps: &[Step]) -> Option<(&TreePath, &TreePath)> {
+    let (comes, goes): (Vec<_>, Vec<_>) = steps.iter().partition(|step| step.after.is_some());
+    let pairs =
+        comes.iter().flat_map(|new| goes.iter().flat_map(move |old| [(&old.path, &new.path), (&new.path, &old.path)]));
+    pairs.into_iter().find(|(file, inside)| inside.strip_prefix(file).is_some())
+}
+
+fn no_room(file: &TreePath, inside: &TreePath) -> String {
+    format!(
+        "{file} would have to be a folder and a file ({inside} lies in it); delete what is there now yourself and apply again"
+    )
 }
 
 fn chain(err: &dyn std::error::Error) -> String {

@@ -115,6 +115,27 @@ fn a_lost_fence_stops_and_the_next_call_finishes() {
 }
 
 #[test]
+fn a_file_that_becomes_a_folder_is_refused_with_the_way_out() {
+    let home = Home::git();
+    home.write("a", "file\n");
+    let store = home.store();
+    let base = home.freeze(&store).base;
+    fs::remove_file(home.top().join("a")).unwrap();
+    home.write("a/b", "inside\n");
+    let tree = home.freeze(&store).base;
+    let publisher = FilePublisher::new(home.workspace(), store.clone());
+    let there = published_files(&store, &base, &tree).unwrap();
+    let back = swapped(&there);
+    let PublicationEnd::Refused { reason } = publisher.publish(&back, YES).unwrap() else { panic!() };
+    assert!(reason.starts_with("a would have to be a folder and a file (a/b lies in it)"), "{reason}");
+    assert_eq!(home.read("a/b"), b"inside\n");
+    fs::remove_dir_all(home.top().join("a")).unwrap();
+    home.write("a", "file\n");
+    assert!(matches!(publisher.publish(&there, YES).unwrap(), PublicationEnd::Refused { .. }));
+    assert_eq!(home.read("a"), b"file\n");
+}
+
+#[test]
 fn what_a_killed_publication_left_is_cleared_but_never_somebodys_last_save() {
     let (home, _, publisher, files) = prepared();
     assert_eq!(publisher.publish(&files, YES).unwrap(), PublicationEnd::Applied);
