@@ -55,7 +55,8 @@ local function nature(hunk)
   return #words > 0 and (' (' .. table.concat(words, ', ') .. ')') or ''
 end
 
---- Shows the verdict on each hunk of a file: a sign on its lines and a word at the end of the first.
+--- Shows the verdict on each hunk of a file: a sign on its lines, a word at the end of the first. Where a hunk has no
+--- lines on this side, the word stands at the line that follows.
 ---@param buffer integer
 ---@param file understudy.FileDiff
 ---@param side understudy.Side
@@ -68,12 +69,16 @@ function M.verdicts(buffer, file, side, rejected)
     local group = is_rejected and 'UnderstudyRejected' or 'UnderstudyKept'
     local start, lines = range_of(hunk, side)
     local first = math.min(math.max(start, 1), count)
-    local last = math.min(first + math.max(lines, 1) - 1, count)
-    for number = first, last do
+    local text = (is_rejected and 'rejected' or 'kept') .. nature(hunk)
+    if hunk.kind == 'text' and lines == 0 then
+      local what = side == 'base' and 'added' or 'removed'
+      text = ('%s: lines %s %s'):format(text, what, start > count and 'below' or 'above')
+    end
+    vim.api.nvim_buf_set_extmark(buffer, namespace, first - 1, 0, { virt_text = { { text, group } } })
+    for number = first, math.min(first + lines - 1, count) do
       vim.api.nvim_buf_set_extmark(buffer, namespace, number - 1, 0, {
-        sign_text = is_rejected and '-' or '+',
+        sign_text = is_rejected and '✗' or '✓',
         sign_hl_group = group,
-        virt_text = number == first and { { (is_rejected and 'rejected' or 'kept') .. nature(hunk), group } } or nil,
       })
     end
   end
