@@ -59,7 +59,7 @@ fn run_all(
     (watch.progress)(Progress::Doing("looking for test programs".to_owned()));
     let found = programs(commands, order, target, &tested.built)?;
     let stamps = Stamps::of(found.artifacts.iter().chain(&tested.built.artifacts));
-    tested.items.extend(unbuilt(&tested.built));
+    tested.items.extend(unbuilt(&tested.built, order.shadow));
     let counter = Arc::new(Counter::default());
     for program in &found.programs {
         stamps.verify()?;

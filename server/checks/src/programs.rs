@@ -1,6 +1,7 @@
 //! Which test programs and doc tests cargo would start, and how.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
 
 use task::{Item, ItemId, ItemResult, Verdict};
 
@@ -11,6 +12,7 @@ use crate::metadata::Member;
 use crate::order::Order;
 use crate::recorder::{self, Start};
 use crate::selection::{everything, selections};
+use crate::signature::signature;
 
 /// A test program that cargo would start.
 pub(crate) struct Program {
@@ -138,11 +140,27 @@ pub(crate) fn is_built(item: &Item) -> bool {
     item.result == ItemResult::Passed
 }
 
-/// Test programs that were not built, as items of the test check.
-pub(crate) fn unbuilt(built: &Built) -> Vec<Item> {
-    let broken = built
-        .items
-        .iter()
-        .filter(|item| is_test_unit(built, item) && matches!(item.result, ItemResult::Failed | ItemResult::NoResult));
-    broken.map(|item| Item { id: ItemId { path: String::new(), ..item.id.clone() }, ..item.clone() }).collect()
+/// Whether an integration test waits for a program of its package that was not built: cargo would have that one too
+/// before it starts the test.
+pub(crate) fn is_held_back(built: &Built, item: &Item) -> bool {
+    let bad = |it: &&Item| matches!(it.result, ItemResult::Failed | ItemResult::NoResult) && it.id.path.is_empty();
+    let mut broken = built.items.iter().filter(|it| it.id.package == item.id.package).filter(bad);
+    item.id.target.starts_with("test ") && is_built(item) && broken.any(|it| it.id.target.starts_with("bin "))
+}
+
+/// Test programs that were not built or cannot be started, as items of the test check.
+pub(crate) fn unbuilt(built: &Built, shadow: &Path) -> Vec<Item> {
+    let mut items = Vec::new();
+    for item in built.items.iter().filter(|item| is_test_unit(built, item)) {
+        let mut item = Item { id: ItemId { path: String::new(), ..item.id.clone() }, ..item.clone() };
+        if is_held_back(built, &item) {
+            item.result = ItemResult::NoResult;
+            item.excerpt = "not started, because a program of its package does not build".to_owned();
+            item.signature = Some(signature(&item.id, "not started", "", shadow));
+        }
+        if matches!(item.result, ItemResult::Failed | ItemResult::NoResult) {
+            items.push(item);
+        }
+    }
+    items
 }

@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use task::ItemResult;
 
 use crate::cargo_build::Built;
-use crate::programs::{is_built, is_test_unit};
+use crate::programs::{is_built, is_held_back, is_test_unit};
 
 /// Whether a plain `cargo test` of the workspace builds. Benches without tests are not among what it builds.
 pub(crate) fn everything(built: &Built) -> bool {
@@ -28,20 +28,21 @@ fn is_fine(result: ItemResult) -> bool {
 /// The options of each command that is needed to start every test program that was built.
 pub(crate) fn selections(built: &Built) -> Vec<Vec<String>> {
     let tests = || built.items.iter().filter(|item| is_test_unit(built, item));
-    if tests().all(|item| is_fine(item.result)) {
+    let fine = |item: &task::Item| is_fine(item.result) && !is_held_back(built, item);
+    if tests().all(fine) {
         return vec![vec!["--workspace".to_owned(), "--tests".to_owned()]];
     }
     // Targets of one name in several packages are selected together, so packages where that one is broken stay out.
     let mut broken: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
     for item in tests() {
         let out = broken.entry(&item.id.target).or_default();
-        if !is_fine(item.result) {
+        if !fine(item) {
             out.insert(&item.id.package);
         }
     }
     let mut groups: BTreeMap<&BTreeSet<&str>, Vec<String>> = BTreeMap::new();
     for (target, out) in &broken {
-        if tests().any(|item| item.id.target == *target && is_built(item)) {
+        if tests().any(|item| item.id.target == *target && is_built(item) && fine(item)) {
             let options = groups.entry(out).or_default();
             match target.split_once(' ') {
                 Some((kind, name)) => options.extend([format!("--{kind}"), name.to_owned()]),

@@ -209,6 +209,8 @@ fn patched() {
         ("leaf/tests/same.rs", own),
         ("user/Cargo.toml", &package("user", "0.1.0", user)),
         ("user/src/lib.rs", &format!("//! ```\n//! user::f()\n//! ```\npub fn f() {{}}\n{own}")),
+        ("user/src/main.rs", "fn main() {\n #[cfg(feature = \"more\")]\n missing()\n}\n"),
+        ("user/tests/held.rs", own),
         ("user/tests/same.rs", "#[cfg(feature = \"more\")]\nfn no() { missing() }\n"),
         ("vendor/leaf/Cargo.toml", &package("leaf", "0.1.9", "")),
         ("vendor/leaf/src/lib.rs", ""),
@@ -234,6 +236,7 @@ fn patched() {
         assert_eq!(of(package, target, path), Some(ItemResult::Passed), "{package} {target} {path}: {items:#?}");
     }
     assert_eq!(of("user", "test same", ""), Some(ItemResult::Failed));
+    assert_eq!(of("user", "test held", ""), Some(ItemResult::NoResult), "cargo would need the program first");
 }
 
 fn forged_artifact() {
