@@ -83,6 +83,17 @@ fn a_name_that_means_several_things_or_none_is_a_question() {
     let several = run(&project, &understudy, "rename matches to accepts", 7);
     let options = several["question"]["options"].to_string();
     assert!(options.contains("VersionReq::matches") && options.contains("Comparator::matches"), "{options}");
+    // Each answer is a task that means only one of them.
+    let mut lines = Vec::new();
+    for option in several["question"]["options"].as_array().unwrap() {
+        let report = run(&project, &understudy, option.as_str().unwrap(), 0);
+        assert_eq!(report["verdict"], "verified", "{option}");
+        lines.push(report["hunks"][0]["base_start"].clone());
+    }
+    assert_eq!(lines.len(), 2);
+    assert_ne!(lines[0], lines[1]);
+    let wrong = run(&project, &understudy, "rename matches at src/lib.rs:1:1 to accepts", 4);
+    assert!(wrong["reasons"].to_string().contains("is not called `matches`"), "{}", wrong["reasons"]);
     let none = run(&project, &understudy, "rename VersionReq::match to accepts", 7);
     assert!(none["question"]["options"].to_string().contains("VersionReq::matches"), "{none}");
 }

@@ -132,6 +132,7 @@ fn evidence_that_still_holds_is_not_collected_again() {
     let second = stage.prove(0, &patch);
     assert_ne!(first.id(), second.id());
     assert_eq!((first.tree(), &first.report["checks"]), (second.tree(), &second.report["checks"]));
+    assert_eq!((&first.report["usage"]["commands"], &second.report["usage"]["commands"]), (&4.into(), &0.into()));
     // Runs have durations and artifacts of their own; a receipt that is used again has the same.
     assert_eq!(first.report["executions"], second.report["executions"]);
     let third = stage.prove(0, &stage.patch(|it| it.replace(LIB, "a + b", "b + a + 0")));

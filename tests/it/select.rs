@@ -140,3 +140,45 @@ fn a_selection_is_approved_as_the_tree_that_it_is() {
     assert!(finished.stderr.contains("0123456789abcdef"), "{}", finished.stderr);
     assert_same(&before, &stage.project.fingerprint());
 }
+
+#[test]
+fn hunks_and_trees_are_named_by_their_first_digits() {
+    let stage = Stage::text(BASE);
+    let answer = whole(&stage);
+    let (id, hunks, tree) = (answer.id(), answer.hunks(), answer.tree());
+    let short = format!("{},{}", &hunks[0][..8], &hunks[2][..8]);
+    let selected = stage.ask(0, &["tasks", "diff", &id, "--select", &short]);
+    assert_eq!(selected.hunks(), [hunks[0].clone(), hunks[2].clone()]);
+    for (arguments, because) in [
+        (["--select", &hunks[0][..3]], "at least 4 digits"),
+        (["--select", "zzzz"], "is not a hunk of task"),
+        (["--tree", "zzzz"], "is not a tree of task"),
+    ] {
+        let words = ["tasks", "apply", &id, arguments[0], arguments[1]];
+        let refused = stage.understudy.run(&stage.project.path(), words).ended_with(2);
+        assert!(refused.stderr.contains(because), "{}", refused.stderr);
+    }
+    stage.say(0, &["tasks", "apply", &id, "--tree", &tree[..10]], b"");
+    assert_eq!(stage.project.read("src/lib.rs"), stage_copy(15).read("src/lib.rs"));
+}
+
+#[test]
+fn of_a_change_whose_files_moved_hunks_are_selected_as_well() {
+    let stage = Stage::text(BASE);
+    let answer = whole(&stage);
+    let (id, tree) = (answer.id(), answer.tree());
+    stage.project.replace("src/lib.rs", "pub fn one", "/// The first number.\npub fn one");
+    stage.ask(7, &["tasks", "apply", &id, "--tree", &tree]);
+    let shown = stage.ask(0, &["tasks", "show", &id]);
+    assert_ne!(shown.tree(), tree, "the diff under review is the one on what is there now");
+    let hunks = shown.hunks();
+    assert_eq!(hunks.len(), HUNKS.len());
+    let select = format!("{},{}", hunks[0], hunks[2]);
+    let selected = stage.ask(0, &["tasks", "diff", &id, "--select", &select]);
+    selected.says("verified", "");
+    stage.say(0, &["tasks", "apply", &id, "--tree", &selected.tree()], b"");
+    let expected = Project::new(BASE);
+    edit(&expected, 5);
+    expected.replace("src/lib.rs", "pub fn one", "/// The first number.\npub fn one");
+    assert_eq!(stage.project.text("src/lib.rs"), expected.text("src/lib.rs"));
+}
