@@ -4,8 +4,9 @@ import * as vscode from 'vscode';
 import { type Context, allows, chooseTask, complain, refresh } from './context';
 import type { CommandId } from './names';
 import { type Node, show } from './nodes';
+import { topOf } from './places';
 import { type Check, type TaskLine, serverCommand } from './protocol';
-import { answer, newTask, proveChanges, renameSymbol } from './starting';
+import { answer, newTask, proveChanges, rename, renameSymbol } from './starting';
 import { apply, judgeHunks, review, undo } from './verdicts';
 import { hasDiff, isBusy } from './words';
 
@@ -47,6 +48,7 @@ const HANDLERS: Record<CommandId, Handler> = {
   'understudy.showLog': (context) => {
     context.server.showLog();
   },
+  'understudy.client.rename': rename,
   'understudy.keepHunks': (context, argument) => judgeHunks(context, 'keep', argument),
   'understudy.rejectHunks': (context, argument) => judgeHunks(context, 'reject', argument),
   'understudy.checkAgain': async (context, argument) => {
@@ -137,6 +139,6 @@ async function open(context: Context, node: Node): Promise<void> {
 
 async function openPlace(folder: string, path: string, line: number): Promise<void> {
   const at = new vscode.Position(Math.max(0, line - 1), 0);
-  const uri = vscode.Uri.joinPath(vscode.Uri.file(folder), path);
+  const uri = vscode.Uri.joinPath(vscode.Uri.file(topOf(folder)), path);
   await vscode.window.showTextDocument(uri, { preview: true, selection: new vscode.Range(at, at) });
 }

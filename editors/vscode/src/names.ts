@@ -25,6 +25,8 @@ export const INNER = [
   'understudy.showReceipt',
   'understudy.compareWithBase',
   'understudy.openNode',
+  // Called by a code action of the server, which leaves it to the client to ask for the name.
+  'understudy.client.rename',
 ] as const;
 
 export type CommandId = (typeof PALETTE)[number] | (typeof INNER)[number];

@@ -5,6 +5,7 @@ import { SCHEME, addressOf } from './addresses';
 import { uriOf } from './documents';
 import { type FileDiff, byFile, lineOf } from './hunks';
 import { lensesOf } from './lenses';
+import { topOf } from './places';
 import type { TaskLine } from './protocol';
 import type { Reports } from './reports';
 import type { Tasks } from './tasks';
@@ -23,7 +24,7 @@ interface Sides {
 function sidesOf(task: TaskLine, file: FileDiff): Sides {
   const address = (tree: string | null, path: string) => uriOf({ task: task.id, tree: tree ?? '', path });
   return {
-    label: vscode.Uri.joinPath(vscode.Uri.file(task.folder), file.path),
+    label: vscode.Uri.joinPath(vscode.Uri.file(topOf(task.folder)), file.path),
     base: file.inBase ? address(task.base, file.oldPath) : undefined,
     tree: file.inTree ? address(task.tree, file.path) : undefined,
   };

@@ -1,10 +1,11 @@
 // Starting tasks: a description, the changes of the working tree, or a symbol at the cursor.
 
+import { relative } from 'node:path';
 import * as vscode from 'vscode';
 import { type Context, refresh } from './context';
 import { type TaskLine, serverCommand } from './protocol';
 import { Unavailable } from './server';
-import { renameTask } from './symbols';
+import { placeOf, renameTask, topOf } from './places';
 
 /** Tasks that need no more words, and beginnings of those that do. */
 const FORMS: { label: string; detail: string; isWhole: boolean }[] = [
@@ -26,16 +27,32 @@ export async function proveChanges(context: Context): Promise<void> {
   if (folder !== undefined) await create(context, { description: 'prove my changes', folder, worktree: true });
 }
 
+/** What is to be renamed: a symbol at `PATH:LINE:COLUMN`. */
+interface Target {
+  symbol: string;
+  at: string;
+  folder: string;
+}
+
+/** At the cursor. */
 export async function renameSymbol(context: Context): Promise<void> {
   const editor = vscode.window.activeTextEditor;
-  const folder = editor === undefined ? undefined : vscode.workspace.getWorkspaceFolder(editor.document.uri);
+  const folder = editor === undefined ? undefined : vscode.workspace.getWorkspaceFolder(editor.document.uri)?.uri.fsPath;
   const range = editor?.document.getWordRangeAtPosition(editor.selection.active);
   if (editor === undefined || folder === undefined || range === undefined) {
     throw new Error('Put the cursor on a name in a file of the workspace first.');
   }
-  ready(context);
   const { document } = editor;
-  const symbol = document.getText(range);
+  const { line, character } = range.start;
+  const before = document.getText(new vscode.Range(line, 0, line, character));
+  const at = placeOf(relative(topOf(folder), document.uri.fsPath), line, before);
+  await rename(context, { symbol: document.getText(range), at, folder });
+}
+
+/** Asks for the new name and starts the task. */
+export async function rename(context: Context, argument: unknown): Promise<void> {
+  ready(context);
+  const { symbol, at, folder } = argument as Target;
   const name = await vscode.window.showInputBox({
     title: `Rename ${symbol} everywhere, and prove it`,
     prompt: 'The new name. Nothing changes before you apply the diff.',
@@ -43,10 +60,7 @@ export async function renameSymbol(context: Context): Promise<void> {
     validateInput: (value) => (/^(r#)?[\p{L}_][\p{L}\p{N}_]*$/u.test(value.trim()) ? undefined : 'This is not a name.'),
   });
   if (name === undefined || name.trim() === symbol) return;
-  const before = document.getText(new vscode.Range(range.start.line, 0, range.start.line, range.start.character));
-  const path = vscode.workspace.asRelativePath(document.uri, false);
-  const description = renameTask({ symbol, path, line: range.start.line, before, name: name.trim() });
-  await create(context, { description, folder: folder.uri.fsPath });
+  await create(context, { description: renameTask(symbol, at, name.trim()), folder });
 }
 
 /** A task from one of the answers that a question offers. */
@@ -58,7 +72,6 @@ async function create(context: Context, argument: { description: string; folder:
   const request = { ...argument, request_id: crypto.randomUUID() };
   const { task } = await context.server.call<{ task: string }>(serverCommand.create, request);
   if (context.tasks.get(task) === undefined) await refresh(context);
-  vscode.window.setStatusBarMessage(`$(checklist) Understudy: started ${argument.description}`, 4000);
 }
 
 function ready(context: Context): void {

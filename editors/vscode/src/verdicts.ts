@@ -49,6 +49,7 @@ export async function apply(context: Context, argument: unknown): Promise<void> 
   const asked = approval(task, consents(reviewed.hunks), reviewed.reasons);
   if (asked === undefined) throw new Error('No hunk of this task is kept, so there is nothing to apply.');
   const { tree, question, unverified, consent } = asked;
+  if (namesOther(argument, tree)) throw new Error('The task has changed meanwhile. Look at it again.');
   if (question !== undefined) {
     const { message, detail, button } = question;
     const answer = await vscode.window.showWarningMessage(message, { modal: true, detail }, button);
@@ -63,7 +64,12 @@ export async function apply(context: Context, argument: unknown): Promise<void> 
     ),
   );
   context.tasks.update(outcome.task);
-  say(context, outcome, unverified ? 'not verified' : 'verified', tree);
+  say(context, 'apply', outcome, ` (${short(tree)}, ${unverified ? 'not verified' : 'verified'})`);
+}
+
+/** A code action names the tree that it was offered for. */
+function namesOther(argument: unknown, tree: string): boolean {
+  return typeof argument === 'object' && argument !== null && 'tree' in argument && argument.tree !== tree;
 }
 
 export async function undo(context: Context, argument: unknown): Promise<void> {
@@ -77,7 +83,7 @@ export async function undo(context: Context, argument: unknown): Promise<void> {
     ),
   );
   context.tasks.update(outcome.task);
-  say(context, outcome);
+  say(context, 'undo', outcome);
 }
 
 export async function review(context: Context, argument: unknown): Promise<void> {
@@ -91,13 +97,13 @@ async function working<Answer>(title: string, work: () => Promise<Answer>): Prom
 }
 
 /** One message for what became of it, with what can be done next. */
-function say(context: Context, outcome: Outcome, verdict?: string, tree?: string): void {
-  const { text, isBad } = published(outcome);
-  const what = verdict === undefined || tree === undefined ? '' : ` (${short(tree)}, ${verdict})`;
+function say(context: Context, act: 'apply' | 'undo', outcome: Outcome, what = ''): void {
+  const { text, isBad } = published(act, outcome);
   const next = { Apply: apply, Undo: undo, Review: review };
   const buttons: (keyof typeof next)[] = [];
   if (outcome.outcome === 'partial') buttons.push('Apply');
-  if (outcome.task.next.includes('undo')) buttons.push('Undo');
+  // A message with a button stays until it is dismissed, so there is none where all is well: undo is in the title bar.
+  if (isBad && outcome.task.next.includes('undo')) buttons.push('Undo');
   if (isBad && hasDiff(outcome.task)) buttons.push('Review');
   const show = isBad ? vscode.window.showWarningMessage : vscode.window.showInformationMessage;
   void show(`${text}${what}`, ...buttons).then(async (button) => {

@@ -93,11 +93,13 @@ export function finished(before: TaskLine, now: TaskLine): string | undefined {
   return `${now.title}: ${now.verdict ?? 'no result'}${found === '' ? '' : `, ${found}`}${more}`;
 }
 
-/** One line for what became of a publication, and how loud to say it. */
-export function published(outcome: Outcome): { text: string; isBad: boolean } {
-  const unsaved = outcome.unsaved.length === 0 ? '' : ` Not saved: ${outcome.unsaved.join(', ')}.`;
+/** One line for what became of applying or undoing, and how loud to say it. */
+export function published(act: 'apply' | 'undo', outcome: Outcome): { text: string; isBad: boolean } {
+  const unsaid = outcome.unsaved.filter((path) => !outcome.sentence.includes(path));
+  const unsaved = unsaid.length === 0 ? '' : ` Not saved: ${unsaid.join(', ')}.`;
   const isBad = outcome.outcome !== 'applied' && outcome.outcome !== 'already there';
-  return { text: `${outcome.task.title}: ${outcome.outcome}. ${sentence(outcome.sentence)}${unsaved}`, isBad };
+  const word = act === 'undo' && !isBad ? 'undone' : outcome.outcome;
+  return { text: `${outcome.task.title}: ${word}. ${sentence(outcome.sentence)}${unsaved}`, isBad };
 }
 
 function sentence(text: string): string {

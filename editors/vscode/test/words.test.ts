@@ -31,6 +31,7 @@ test('the end of a run is said once', () => {
 
 test('an outcome names what stayed unsaved', () => {
   const outcome = { outcome: 'applied' as const, sentence: 'written', unsaved: ['src/lib.rs'], task: task() };
-  assert.deepEqual(published(outcome), { text: 'fix warnings: applied. Written. Not saved: src/lib.rs.', isBad: false });
-  assert.ok(published({ ...outcome, outcome: 'diverged' }).isBad);
+  assert.deepEqual(published('apply', outcome), { text: 'fix warnings: applied. Written. Not saved: src/lib.rs.', isBad: false });
+  assert.match(published('undo', outcome).text, /^fix warnings: undone/);
+  assert.ok(published('undo', { ...outcome, outcome: 'diverged' }).isBad);
 });

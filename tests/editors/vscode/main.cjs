@@ -5,7 +5,7 @@ const fs = require('node:fs');
 const os = require('node:os');
 const path = require('node:path');
 const { makeProject } = require('./project.cjs');
-const { fixWarnings, renameHalf, comment, restricted } = require('./walk.cjs');
+const { fixWarnings, renameHalf, comment, prove, restricted } = require('./walk.cjs');
 const { startCode, openWorkbench } = require('./workbench.cjs');
 
 const [editors, extension, program, shots] = process.argv.slice(2).map((argument) => path.resolve(argument));
@@ -27,11 +27,12 @@ async function inEditor(name, settings, work) {
   let ui;
   try {
     const files = makeProject(path.join(__dirname, 'crate.txt'), folder);
-    const env = { ...process.env, UNDERSTUDY_STATE_DIR: path.join(scratch, 'state') };
+    const state = path.join(scratch, 'state');
+    const env = { ...process.env, UNDERSTUDY_STATE_DIR: state };
     const all = { 'understudy.path': program, 'understudy.trace.server': 'messages', ...settings };
     code = await startCode({ editors, extension, scratch, settings: all, env });
     ui = await openWorkbench({ editors, url: code.url, folder, shots, count });
-    await work(ui, { folder, ...files });
+    await work(ui, { folder, state, ...files });
     await ui.close();
     code.stop();
     fs.rmSync(scratch, { recursive: true, force: true, maxRetries: 10, retryDelay: 200 });
@@ -52,6 +53,7 @@ async function main() {
     await fixWarnings(ui, step, project);
     await renameHalf(ui, step, project);
     await comment(ui, step, project);
+    await prove(ui, step, project);
   });
   const distrust = { 'security.workspace.trust.enabled': true, 'security.workspace.trust.startupPrompt': 'never' };
   await inEditor('restricted', distrust, (ui) => restricted(ui, step));

@@ -1,6 +1,6 @@
 // The walk in the real UI: a task by palette, its progress, the review, a rejected hunk, apply, undo; files read back each time.
-const path = require('node:path');
 const { readFolder, differences } = require('./project.cjs');
+const { serverOf } = require('./process.cjs');
 const { until } = require('./workbench.cjs');
 
 function same(expected, folder, when) {
@@ -84,7 +84,7 @@ async function fixWarnings(ui, step, { folder, before, applied }) {
 }
 
 /** A rename at the cursor of which half is rejected: a tree that does not build, asked about before it is written. */
-async function renameHalf(ui, step, { folder, before, renamed }) {
+async function renameHalf(ui, step, { folder, state, before, renamed }) {
   const { page, shot, palette, notification, statusBar, lens } = ui;
   await step('a rename at the cursor', async () => {
     await ui.openFile('src/numbers.rs');
@@ -104,9 +104,10 @@ async function renameHalf(ui, step, { folder, before, renamed }) {
     await statusBar.filter({ hasText: /Not verified [0-9a-f]{8}/ }).waitFor({ timeout: 120_000 });
     await shot('not-verified');
   });
-  await step('a restart of the server keeps the review', async () => {
-    await palette('Understudy: Restart Server');
-    await statusBar.filter({ hasNotText: 'Not verified' }).waitFor();
+  await step('a server that is killed comes back, and the review is as it was', async () => {
+    const killed = serverOf(state);
+    process.kill(killed, 'SIGKILL');
+    await until('another server', () => serverOf(state) !== undefined && serverOf(state) !== killed);
     await statusBar.filter({ hasText: /Not verified [0-9a-f]{8}/ }).waitFor();
     await lens('Undo reject').first().waitFor();
     await lens('Reject hunk').first().waitFor();
@@ -134,14 +135,14 @@ async function comment(ui, step, { folder, before, fixed }) {
   const { page, shot, palette, notification, lens } = ui;
   await step('a comment is a task of its own, unsaved as it is', async () => {
     await ui.openFile('src/lib.rs');
-    await ui.goTo(4, 1);
-    await page.keyboard.insertText('// understudy: fix warnings');
+    await ui.goTo(3, 13);
+    await page.keyboard.insertText('\n// understudy: fix warnings');
     await page.locator('.tab.active.dirty').waitFor();
     await page.keyboard.press('Control+.');
-    const action = page.locator('.action-widget .monaco-list-row').filter({ hasText: 'Understudy' }).filter({ hasText: 'fix warnings' }).first();
+    const action = page.locator('.action-widget .monaco-list-row').and(page.locator('.focused')).filter({ hasText: 'do `fix warnings`' });
     await action.waitFor();
     await shot('comment');
-    await action.click();
+    await page.keyboard.press('Enter');
     await notification('fix warnings: verified').waitFor({ timeout: 120_000 });
     same(before, folder, 'before an approval');
     await notification('fix warnings: verified').getByRole('button', { name: 'Review' }).click();
@@ -150,13 +151,28 @@ async function comment(ui, step, { folder, before, fixed }) {
   });
   await step('what was not saved is edited and left unsaved', async () => {
     await palette('Understudy: Apply');
-    await notification('fix warnings: applied').filter({ hasText: 'Not saved: src/lib.rs' }).waitFor();
+    await notification('fix warnings: applied').filter({ hasText: 'not saved: src/lib.rs' }).waitFor();
     await shot('comment-applied');
     await ui.openFile('src/lib.rs');
     await page.locator('.tab.active.dirty').waitFor();
     await page.keyboard.press('Control+S');
     await until('every document is saved', async () => (await page.locator('.tab.dirty').count()) === 0);
     same(fixed, folder, 'after saving');
+  });
+}
+
+/** What the developer changed, or another tool did, against the last commit. */
+async function prove(ui, step, { folder, fixed }) {
+  const { shot, palette, notification } = ui;
+  await step('changes of the working tree are proved, and nothing is written', async () => {
+    await palette('Understudy: Prove My Changes');
+    const ended = notification('working tree against HEAD: verified');
+    await ended.waitFor({ timeout: 120_000 });
+    await ended.getByRole('button', { name: 'Review' }).click();
+    await ui.page.locator('.tab.active').filter({ hasText: 'working tree' }).waitFor();
+    await ui.changedFile('numbers.rs').waitFor();
+    await shot('proved');
+    same(fixed, folder, 'after proving');
   });
 }
 
@@ -172,4 +188,4 @@ async function restricted(ui, step) {
   });
 }
 
-module.exports = { fixWarnings, renameHalf, comment, restricted };
+module.exports = { fixWarnings, renameHalf, comment, prove, restricted };
