@@ -99,7 +99,8 @@ export function published(act: 'apply' | 'undo', outcome: Outcome): { text: stri
   const unsaved = unsaid.length === 0 ? '' : ` Not saved: ${unsaid.join(', ')}.`;
   const isBad = outcome.outcome !== 'applied' && outcome.outcome !== 'already there';
   const word = act === 'undo' && !isBad ? 'undone' : outcome.outcome;
-  return { text: `${outcome.task.title}: ${word}. ${sentence(outcome.sentence)}${unsaved}`, isBad };
+  const says = outcome.sentence.toLowerCase().startsWith(word) ? [outcome.sentence] : [word, outcome.sentence];
+  return { text: `${outcome.task.title}: ${says.map(sentence).join(' ').trim()}${unsaved}`, isBad };
 }
 
 function sentence(text: string): string {

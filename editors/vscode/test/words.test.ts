@@ -31,7 +31,7 @@ test('the end of a run is said once', () => {
 
 test('an outcome names what stayed unsaved', () => {
   const outcome = { outcome: 'applied' as const, sentence: 'written', unsaved: ['src/lib.rs'], task: task() };
-  assert.deepEqual(published('apply', outcome), { text: 'fix warnings: applied. Written. Not saved: src/lib.rs.', isBad: false });
-  assert.match(published('undo', outcome).text, /^fix warnings: undone/);
+  assert.deepEqual(published('apply', outcome), { text: 'fix warnings: Applied. Written. Not saved: src/lib.rs.', isBad: false });
+  assert.match(published('undo', outcome).text, /^fix warnings: Undone/);
   assert.ok(published('undo', { ...outcome, outcome: 'diverged' }).isBad);
 });

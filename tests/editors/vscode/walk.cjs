@@ -69,7 +69,7 @@ async function fixWarnings(ui, step, { folder, before, applied }) {
   await step('apply writes base and kept hunks, byte for byte', async () => {
     await until('a verdict', async () => VERIFIED.test(await statusBar.textContent()), 120);
     await palette('Understudy: Apply');
-    await notification('fix warnings: applied').waitFor();
+    await notification('fix warnings: Applied').waitFor();
     same(applied, folder, 'after apply');
     await until('every document is saved', async () => (await page.locator('.tab.dirty').count()) === 0);
     await shot('applied');
@@ -151,7 +151,7 @@ async function comment(ui, step, { folder, before, fixed }) {
   });
   await step('what was not saved is edited and left unsaved', async () => {
     await palette('Understudy: Apply');
-    await notification('fix warnings: applied').filter({ hasText: 'not saved: src/lib.rs' }).waitFor();
+    await notification('fix warnings: Applied').filter({ hasText: 'not saved: src/lib.rs' }).waitFor();
     await shot('comment-applied');
     await ui.openFile('src/lib.rs');
     await page.locator('.tab.active.dirty').waitFor();
