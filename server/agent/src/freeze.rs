@@ -1,7 +1,9 @@
 //! Station 3: what the developer has becomes a base, and with the patch engine the change becomes a candidate.
 
+use std::time::Instant;
+
 use task::{Candidate, Event, Limitation, StopReason, TreeId};
-use worktree::{FreezeOptions, PatchError, Revision};
+use worktree::{FreezeOptions, Interrupt, PatchError, Revision};
 
 use crate::{Error, walk::Walk};
 
@@ -12,9 +14,16 @@ pub(crate) enum Freezing {
 }
 
 impl Walk<'_> {
+    /// What the request allows; a cancellation or the end of the task's time ends the snapshot.
+    pub(crate) fn freeze_options(&self) -> FreezeOptions {
+        let (cancel, end) = (self.house.cancel.clone(), Instant::now() + self.remaining());
+        let interrupt = Interrupt::when(move || cancel.is_cancelled() || Instant::now() >= end);
+        FreezeOptions { allow: self.state.request.allowed_files.clone(), interrupt }
+    }
+
     pub(crate) fn freeze(&mut self) -> Result<Freezing, Error> {
         self.house.audience.doing("taking a snapshot");
-        let options = FreezeOptions { allow: self.state.request.allowed_files.clone() };
+        let options = self.freeze_options();
         let frozen = self.current()?;
         self.store.keep_provision(self.id(), &frozen.provision)?;
         let mut limitations = frozen.limitations;

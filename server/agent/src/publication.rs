@@ -3,7 +3,7 @@
 
 use task::port::Publisher;
 use task::{Event, Publication, PublicationEnd, PublishedFile, Risk, Scope, TreeId, TreePath};
-use worktree::{FreezeOptions, Frozen, Rebased};
+use worktree::{Frozen, Rebased};
 
 use crate::cancel::CancelWatch;
 use crate::{Error, walk::Walk};
@@ -170,7 +170,7 @@ impl Walk<'_> {
 
     /// The workspace as it is now, with what stands in editors.
     pub(crate) fn current(&self) -> Result<Frozen, Error> {
-        let options = FreezeOptions { allow: self.state.request.allowed_files.clone() };
+        let options = self.freeze_options();
         let documents = self.house.documents.open(self.workspace.top());
         Ok(worktree::freeze(&self.workspace, &self.store, &documents, &options)?)
     }

@@ -18,6 +18,8 @@ pub enum Error {
     Damaged { id: String, what: &'static str },
     #[error("{0} changed while it was read, every time it was tried; ask again when nothing writes to it")]
     Unstable(TreePath),
+    #[error("the snapshot was ended before it was complete")]
+    Interrupted,
     #[error("`{name}` cannot be resolved in this repository: {why}")]
     Revision { name: String, why: String },
     #[error("`{glob}` is not a path glob")]

@@ -33,7 +33,7 @@ pub use rebase::{Rebased, rebase};
 pub use select::{SelectError, select};
 pub use slot::{Inspection, Projection, Slot};
 pub use snapshot::{
-    FreezeOptions, Frozen, Provisioned, Revision, freeze, freeze_revision, merge_base_with_head, provisioned,
+    FreezeOptions, Frozen, Interrupt, Provisioned, Revision, freeze, freeze_revision, merge_base_with_head, provisioned,
 };
 pub use store::{ApplyError, BlobId, Entries, Entry, NewEntries, Store};
 pub use unified::unified;

@@ -12,6 +12,7 @@ mod sparse;
 mod walk;
 
 use std::path::Path;
+use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use git2::Repository;
@@ -32,6 +33,35 @@ use walk::Found;
 pub struct FreezeOptions {
     /// Globs of paths that may enter although they look like secrets.
     pub allow: Vec<String>,
+    /// Asked while files are read whether the snapshot is still wanted.
+    pub interrupt: Interrupt,
+}
+
+/// Says when a long work is to end before its time.
+#[derive(Clone)]
+pub struct Interrupt(Arc<dyn Fn() -> bool + Send + Sync>);
+
+impl Interrupt {
+    /// Ends the work once this answers yes. It is asked often and from several threads.
+    pub fn when(wanted: impl Fn() -> bool + Send + Sync + 'static) -> Self {
+        Self(Arc::new(wanted))
+    }
+
+    fn is_wanted(&self) -> bool {
+        (self.0)()
+    }
+}
+
+impl Default for Interrupt {
+    fn default() -> Self {
+        Self::when(|| false)
+    }
+}
+
+impl std::fmt::Debug for Interrupt {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_tuple("Interrupt").field(&self.is_wanted()).finish()
+    }
 }
 
 /// A file that checks see but that is in no tree: it belongs to the environment.
@@ -69,7 +99,7 @@ const DEEPEST_SUBMODULE: usize = 8;
 /// Writes nothing outside our own folder.
 ///
 /// # Errors
-/// When a file keeps changing while it is read, a glob is none, or the store cannot be written.
+/// When a file keeps changing while it is read, a glob is none, the store cannot be written, or it was interrupted.
 pub fn freeze(
     workspace: &Workspace,
     store: &Store,
@@ -81,7 +111,7 @@ pub fn freeze(
     let cache = workspace.state().join("seen");
     let note = workspace.top().to_string_lossy();
     let before = stamps::load(&cache, &note).unwrap_or_default();
-    let mut freezer = Freezer::new(store, &allowed, &before);
+    let mut freezer = Freezer::new(store, &allowed, &before, &options.interrupt);
     let mut base = freezer.folder(workspace.top(), None, 0)?;
     if let Some(rules) = freezer.rules.take().filter(|_| !overlays.is_empty()) {
         let beneath = Beneath::open(workspace.top()).map_err(Error::io("opened", workspace.top()))?;
@@ -110,6 +140,7 @@ struct Freezer<'a> {
     store: &'a Store,
     allowed: &'a Allowed,
     before: &'a SeenFiles,
+    interrupt: &'a Interrupt,
     seen: SeenFiles,
     provision: Entries,
     head: Option<String>,
@@ -120,11 +151,12 @@ struct Freezer<'a> {
 }
 
 impl<'a> Freezer<'a> {
-    fn new(store: &'a Store, allowed: &'a Allowed, before: &'a SeenFiles) -> Self {
+    fn new(store: &'a Store, allowed: &'a Allowed, before: &'a SeenFiles, interrupt: &'a Interrupt) -> Self {
         Self {
             store,
             allowed,
             before,
+            interrupt,
             seen: SeenFiles::new(),
             provision: Entries::new(),
             head: None,
@@ -223,7 +255,8 @@ impl<'a> Freezer<'a> {
         // Submodules are read anew each time; their paths would have to be told apart in the cache.
         let nothing = SeenFiles::new();
         let before = if at.is_none() { self.before } else { &nothing };
-        let reader = Reader { beneath, store: self.store, allowed: self.allowed, before, modes };
+        let reader =
+            Reader { beneath, store: self.store, allowed: self.allowed, before, modes, interrupt: self.interrupt };
         let mut todo = found;
         for round in 0..ROUNDS {
             let taken = reader.read_all(&todo)?;

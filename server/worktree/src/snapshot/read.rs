@@ -41,6 +41,7 @@ pub(super) struct Reader<'a> {
     pub(super) before: &'a SeenFiles,
     /// Whether the executable bit on disk means something.
     pub(super) modes: bool,
+    pub(super) interrupt: &'a super::Interrupt,
 }
 
 impl Reader<'_> {
@@ -58,6 +59,10 @@ impl Reader<'_> {
                 let start = next.fetch_add(32, Ordering::Relaxed);
                 if start >= files.len() || failed.load(Ordering::Relaxed) {
                     return Ok(());
+                }
+                if self.interrupt.is_wanted() {
+                    failed.store(true, Ordering::Relaxed);
+                    return Err(Error::Interrupted);
                 }
                 let end = files.len().min(start + 32);
                 let mut run = Vec::with_capacity(end - start);

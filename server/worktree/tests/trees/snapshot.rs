@@ -5,7 +5,9 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::symlink;
 
 use task::Mode;
-use worktree::{FreezeOptions, Frozen, Store, Workspace, freeze, freeze_revision, merge_base_with_head};
+use worktree::{
+    Error, FreezeOptions, Frozen, Interrupt, Store, Workspace, freeze, freeze_revision, merge_base_with_head,
+};
 
 use crate::home::{Home, git, path, picture};
 
@@ -250,11 +252,20 @@ fn secrets_stay_out_and_are_listed_and_can_be_allowed() {
         assert_eq!(withheld, [".env", "a/.npmrc", "tests/key.pem"]);
         assert!(says(&frozen, "looks like a secret"));
     }
-    let options = FreezeOptions { allow: vec!["tests/*.pem".into()] };
+    let options = FreezeOptions { allow: vec!["tests/*.pem".into()], ..FreezeOptions::default() };
     let frozen = freeze(&home.workspace(), &store, &[], &options).unwrap();
     assert!(names(&store, &frozen).contains(&"tests/key.pem".to_owned()));
     let head = freeze_revision(&home.workspace(), &store, "HEAD", &options).unwrap();
     assert_eq!((head.tree, head.withheld), (frozen.base, frozen.withheld));
+}
+
+#[test]
+fn a_snapshot_that_is_not_wanted_any_more_ends() {
+    let home = Home::with(&[("a", "x")]);
+    let store = home.store();
+    let options = FreezeOptions { interrupt: Interrupt::when(|| true), ..FreezeOptions::default() };
+    assert!(matches!(freeze(&home.workspace(), &store, &[], &options), Err(Error::Interrupted)));
+    assert_eq!(names(&store, &home.freeze(&store)), ["a"], "it can be asked for again");
 }
 
 #[test]
