@@ -58,6 +58,20 @@ pub fn holds(document: &str, before: &str, expected: &str) -> bool {
     wanted.iter().all(|wanted| since.iter().all(|since| apart(&wanted.after, &since.before)))
 }
 
+/// Whether a document shows some of the changes between two texts of its file, and nothing else: what an editor leaves that
+/// made a part of an edit.
+pub fn is_between(document: &str, before: &str, after: &str) -> bool {
+    let (before, after) = (in_the_form_of(document, before), in_the_form_of(document, after));
+    let changes = |to: &str| {
+        let lines = starts(to);
+        let changes = agent::line_changes(before.as_bytes(), to.as_bytes()).ok()?;
+        let texts = changes.into_iter().map(|change| (change.before, to[bytes(&lines, &change.after)].to_owned()));
+        Some(texts.collect::<Vec<_>>())
+    };
+    let (Some(whole), Some(made)) = (changes(&after), changes(document)) else { return false };
+    made.iter().all(|change| whole.contains(change))
+}
+
 fn in_the_form_of(document: &str, file: &str) -> String {
     let file = if document.starts_with(BOM) { file } else { file.strip_prefix(BOM).unwrap_or(file) };
     let ends = document.matches('\n').count();
@@ -132,6 +146,17 @@ mod tests {
         assert_eq!(plan("a\r\nold\r\n", file, Encoding::Utf8).unwrap().expected, "a\r\nnew\r\n");
         assert_eq!(plan("a\r\nb\n", "c\r\nb\n", Encoding::Utf8).unwrap().expected, "c\r\nb\n");
         assert!(is_text_of("a\nnew", file) && !is_text_of("a\nnew\n\n", file));
+    }
+
+    #[test]
+    fn a_part_of_an_edit_lies_between_and_nothing_else_does() {
+        let (before, after) = ("a\r\nb\r\nc\r\nd\r\n", "A\r\nb\r\nC\r\nd\r\n");
+        for document in ["a\nb\nc\nd\n", "A\nb\nc\nd\n", "a\nb\nC\nd\n", "A\nb\nC\nd\n", "A\r\nb\r\nc\r\nd\r\n"] {
+            assert!(is_between(document, before, after) && is_between(document, after, before), "{document:?}");
+        }
+        for document in ["A\nb\nc\nd\ntyped\n", "x\nb\nC\nd\n", ""] {
+            assert!(!is_between(document, before, after), "{document:?}");
+        }
     }
 
     #[test]

@@ -55,8 +55,10 @@ enum Edited {
     There,
     /// As before, and why.
     Not(String),
-    /// Neither as before nor as wanted.
+    /// Neither as before nor as wanted, by what its user typed.
     Other(String),
+    /// The editor made something of the edit, but not the whole.
+    Part(String),
 }
 
 impl EditorPublisher {
@@ -115,10 +117,15 @@ impl EditorPublisher {
         }
     }
 
-    /// Whether a document stands as the publication expects it: before it, or already after it.
+    /// Whether a document stands as the publication expects it: before it, already after it, or with a part of it made.
     fn stands(&self, open: &Open<'_>) -> bool {
         let Some(look) = self.look(&open.path) else { return true };
         [&open.before, &open.after].into_iter().flatten().any(|text| edits::is_text_of(&look.text, text))
+            || self.is_between(open, &look)
+    }
+
+    fn is_between(&self, open: &Open<'_>, look: &Look) -> bool {
+        matches!((&open.before, &open.after), (Some(before), Some(after)) if edits::is_between(&look.text, before, after))
     }
 
     fn edit(&self, open: &Open<'_>) -> Edited {
@@ -128,7 +135,7 @@ impl EditorPublisher {
             return Edited::There;
         }
         let before = open.before.as_deref().unwrap_or_default();
-        if !edits::is_text_of(&look.text, before) {
+        if !edits::is_text_of(&look.text, before) && !self.is_between(open, &look) {
             return Edited::Other("its text changed meanwhile".into());
         }
         let Ok(Planned { edits, expected }) = edits::plan(&look.text, after, self.crew.facts.encoding) else {
@@ -147,7 +154,11 @@ impl EditorPublisher {
         match seen.flatten() {
             Some(now) if edits::holds(&now.text, &look.text, &expected) => Edited::There,
             Some(now) if now.text == look.text => Edited::Not(answer.why()),
-            Some(_) => Edited::Other(format!("its text is neither the old nor the new one ({})", answer.why())),
+            Some(now) => {
+                let why = format!("its text is neither the old nor the new one ({})", answer.why());
+                let made = matches!(answer, Answer::Yes) || self.is_between(open, &now);
+                if made { Edited::Part(why) } else { Edited::Other(why) }
+            }
             // Closed: what the disk says counts.
             None => match std::fs::read_to_string(&open.path) {
                 Ok(disk) if edits::is_text_of(&disk, after) => Edited::There,
@@ -243,6 +254,7 @@ impl Publisher for EditorPublisher {
             return Ok(PublicationEnd::Diverged { paths: moved });
         }
         let (mut edited, mut missing, mut stopped) = (Vec::new(), Vec::new(), None);
+        let mut in_part = false;
         let mut diverged = Vec::new();
         for open in &open {
             if stopped.is_some() {
@@ -256,6 +268,11 @@ impl Publisher for EditorPublisher {
                     missing.push(open.file.path.clone());
                     stopped = Some(format!("{}: {why}", open.file.path));
                 }
+                Edited::Part(why) => {
+                    in_part = true;
+                    missing.push(open.file.path.clone());
+                    stopped = Some(format!("{}: {why}", open.file.path));
+                }
                 Edited::Other(why) => {
                     missing.push(open.file.path.clone());
                     diverged.push(open.file.path.clone());
@@ -265,12 +282,13 @@ impl Publisher for EditorPublisher {
         }
         self.save(&edited);
         let all_closed = || closed.iter().map(|file| file.path.clone());
+        let nothing_made = edited.is_empty() && !in_part;
         match stopped {
             None => {}
-            Some(_) if edited.is_empty() && !diverged.is_empty() => {
+            Some(_) if nothing_made && !diverged.is_empty() => {
                 return Ok(PublicationEnd::Diverged { paths: diverged });
             }
-            Some(reason) if edited.is_empty() => return Ok(PublicationEnd::Refused { reason }),
+            Some(reason) if nothing_made => return Ok(PublicationEnd::Refused { reason }),
             Some(reason) => {
                 missing.extend(all_closed());
                 missing.sort_unstable();
