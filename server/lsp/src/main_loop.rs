@@ -71,9 +71,7 @@ impl Loop {
                 }
                 let _ = reply.send(Ok(self.session.facts.answer()));
             }
-            Mail::Initialized => {
-                self.crew.restore(self.session.folders.iter().map(|folder| folder.path.clone()).collect())
-            }
+            Mail::Initialized => self.restore(self.session.folders.iter().map(|folder| folder.path.clone()).collect()),
             Mail::Opened(item) => {
                 let path = self.session.documents.opened(item);
                 self.text_changed(path);
@@ -92,7 +90,7 @@ impl Loop {
                 let added = event.added.iter().filter_map(|folder| folder.uri.to_file_path().ok());
                 let known =
                     added.filter_map(|path| self.session.folders.holding(&path).map(|folder| folder.path.clone()));
-                self.crew.restore(known.collect());
+                self.restore(known.collect());
                 self.session.stale.touch();
             }
             Mail::CodeActions(params, reply) => {
@@ -101,6 +99,8 @@ impl Loop {
             Mail::CodeLenses(uri, reply) => {
                 let _ = reply.send(Ok(code_actions::lenses(&self.session, &uri)));
             }
+            // Until earlier tasks are known, "there is none" would not be true.
+            Mail::Command(params, reply) if self.session.restoring > 0 => self.session.held.push((params, reply)),
             Mail::Command(params, reply) => self.command(params, reply),
             Mail::Document(params, reply) => self.document(params, reply),
             Mail::ProgressCancelled(token) => {
@@ -152,6 +152,12 @@ impl Loop {
                     }
                 }
                 self.session.stale.touch();
+                self.session.restoring = self.session.restoring.saturating_sub(1);
+                if self.session.restoring == 0 {
+                    for (params, reply) in std::mem::take(&mut self.session.held) {
+                        self.command(params, reply);
+                    }
+                }
             }
             Mail::FolderKnown { folder, top } => {
                 self.session.folders.known(&folder, top);
@@ -173,6 +179,12 @@ impl Loop {
                 self.session.serve_watches(&path);
             }
         }
+    }
+
+    /// Learns of the tasks that these folders had before.
+    fn restore(&mut self, folders: Vec<std::path::PathBuf>) {
+        self.session.restoring += 1;
+        self.crew.restore(folders);
     }
 
     fn text_changed(&mut self, path: Option<std::path::PathBuf>) {

@@ -1,5 +1,6 @@
 //! Reading: lists, reports, receipts, documents. Each on a thread of its own, answered from there; nothing changes.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -64,19 +65,24 @@ impl Crew {
     pub fn restore(&self, folders: Vec<PathBuf>) {
         let crew = self.clone();
         self.beside("restore", move || {
-            let Ok(state) = crew.rooms.state() else { return };
-            for folder in &folders {
-                if let Ok(top) = agent::top(folder, &state) {
-                    crew.mailbox.post(Mail::FolderKnown { folder: folder.clone(), top });
-                }
-            }
-            let Ok(house) = crew.house() else { return };
-            let Ok(lines) = agent::list(&*house.journal) else { return };
-            let ours = |workspace: &str| folders.iter().any(|folder| folder.as_os_str() == workspace);
-            let ids = lines.into_iter().filter(|line| ours(&line.workspace)).map(|line| line.id).take(MOST_RESTORED);
-            let loaded: Vec<Loaded> = ids.filter_map(|id| Loaded::load(&house, &id).ok()).collect();
-            crew.mailbox.post(Mail::Restored(loaded));
+            // Commands wait for this mail, so it comes whatever happens.
+            let loaded = catch_unwind(AssertUnwindSafe(|| crew.earlier(&folders)));
+            crew.mailbox.post(Mail::Restored(loaded.ok().flatten().unwrap_or_default()));
         });
+    }
+
+    fn earlier(&self, folders: &[PathBuf]) -> Option<Vec<Loaded>> {
+        let state = self.rooms.state().ok()?;
+        for folder in folders {
+            if let Ok(top) = agent::top(folder, &state) {
+                self.mailbox.post(Mail::FolderKnown { folder: folder.clone(), top });
+            }
+        }
+        let house = self.house().ok()?;
+        let lines = agent::list(&*house.journal).ok()?;
+        let ours = |workspace: &str| folders.iter().any(|folder| folder.as_os_str() == workspace);
+        let ids = lines.into_iter().filter(|line| ours(&line.workspace)).map(|line| line.id).take(MOST_RESTORED);
+        Some(ids.filter_map(|id| Loaded::load(&house, &id).ok()).collect())
     }
 
     fn house(&self) -> Result<House, Refusal> {

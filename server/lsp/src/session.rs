@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use lsp_types::Diagnostic;
+use lsp_types::{Diagnostic, ExecuteCommandParams};
 use serde_json::Value;
 use std::sync::mpsc::Sender;
 use task::{TaskId, TreePath};
@@ -42,6 +42,9 @@ pub struct Session {
     pub published: BTreeMap<PathBuf, Vec<Diagnostic>>,
     /// Who waits for the end of a cancelled task.
     pub cancelling: Vec<(TaskId, Reply<Value>)>,
+    /// Folders whose earlier tasks are being read, and the commands that wait for them.
+    pub restoring: usize,
+    pub held: Vec<(ExecuteCommandParams, Reply<Value>)>,
     pub shut_down: bool,
 }
 

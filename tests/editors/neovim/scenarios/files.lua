@@ -45,7 +45,7 @@ return {
   {
     name = 'several files are reviewed one after the other, a rejected one stays as it is',
     run = function(child, workspace)
-      local lib = 'mod more;\n' .. workspace:read('src/lib.rs')
+      local lib = workspace:read('src/lib.rs') .. '\nmod more;\n'
       local more = '#[test]\nfn thirds() {\n    let mut third = 3;\n    assert_eq!(third, 3);\n}\n'
       workspace:write('src/lib.rs', lib)
       workspace:write('src/more.rs', more)
