@@ -7,7 +7,6 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use ra_ap_hir::Crate;
 use ra_ap_ide::AnalysisHost;
 use ra_ap_ide_db::{ChangeWithProcMacros, FileId, RootDatabase};
 use ra_ap_load_cargo::SourceRootConfig;
@@ -112,17 +111,6 @@ impl Analysis {
         self.doctest_crates = loaded.doctest_crates;
         self._server = server;
         Ok(self)
-    }
-
-    /// Works out what every first question needs of the standard library.
-    pub fn warm(&self) {
-        let database = self.database();
-        let library = Crate::all(database).into_iter().filter(|krate| krate.origin(database).is_lang());
-        self.attached(|| {
-            for krate in library {
-                let _ = (krate.modules(database).len(), ra_ap_hir::Impl::all_in_crate(database, krate).len());
-            }
-        });
     }
 
     /// Takes new text.

@@ -68,7 +68,7 @@ impl Analysis {
         }
     }
 
-    fn refactor(&mut self, refactoring: &Refactoring) -> Refactored {
+    pub(crate) fn refactor(&mut self, refactoring: &Refactoring) -> Refactored {
         match refactoring {
             Refactoring::Rename { symbol, new_name, at } => self.rename(symbol, at.as_ref(), new_name),
             Refactoring::Replace { pattern, template } => self.replace(pattern, template),

@@ -19,6 +19,7 @@ use crate::analysis::Analysis;
 use affected::Consequences;
 use declarations::Declarations;
 pub use findings::Finding;
+pub(crate) use resolve::unresolved;
 
 /// How long files may be judged that only mention what an edit changed.
 const DEPENDENTS_BUDGET: Duration = Duration::from_secs(3);

@@ -12,6 +12,7 @@ mod load;
 mod names;
 mod questions;
 mod refactor;
+mod rehearsal;
 mod settings;
 mod symbols;
 mod text;

@@ -5,6 +5,7 @@ mod capture;
 mod docs;
 pub(crate) mod doctests;
 mod edits;
+mod import;
 mod links;
 mod place;
 mod rename;

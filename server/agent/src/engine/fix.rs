@@ -112,6 +112,7 @@ impl Walk<'_> {
             limitations
                 .push(Limitation::general(format!("{} suggestions lie outside the permitted paths", round.outside)));
         }
+        limitations.extend(self.placeholders(&base, &round.tree)?);
         if let (true, Some(conclusion)) = (round.tree == base, self.cut_short()) {
             return Ok(Proposal::End(conclusion));
         }
@@ -207,10 +208,12 @@ impl Walk<'_> {
     /// For errors without a suggestion: the compiler's own quick fixes, one error at a time, best first.
     fn quick_fixes(&mut self, action: &StepAction, round: &mut Round) -> Result<(), Error> {
         let base = self.start()?.tree;
-        let mut hopeless: BTreeSet<Identity> = BTreeSet::new();
+        let mut hopeless: BTreeSet<(Identity, u32)> = BTreeSet::new();
+        // One message may stand at several places, of which only some can be mended.
+        let place = |it: &Diagnostic| (identity(it), it.bytes.start);
         while round.tries < TRIES && self.cut_short().is_none() {
             let open = wanted(&round.diagnosis, action)
-                .find(|it| it.path.is_some() && !hopeless.contains(&identity(it)))
+                .find(|it| it.path.is_some() && !hopeless.contains(&place(it)))
                 .cloned();
             let Some((diagnostic, path)) = open.and_then(|it| it.path.clone().map(|path| (it, path))) else { break };
             let (compiler, at) = self.compiler_on(&base, &round.tree)?;
@@ -253,10 +256,39 @@ impl Walk<'_> {
                 (round.tree, round.diagnosis) = (tree, diagnosis);
             }
             if !mended {
-                hopeless.insert(identity(&diagnostic));
+                hopeless.insert(place(&diagnostic));
             }
         }
         Ok(())
+    }
+
+    /// What the fixes left for a person to write. The checks judge a tree with placeholders like any other, and code
+    /// that no test reaches passes with them, so each one is named.
+    fn placeholders(&self, base: &TreeId, tree: &TreeId) -> Result<Vec<Limitation>, Error> {
+        let mut found = Vec::new();
+        for file in worktree::published_files(&self.store, base, tree)? {
+            let text = |tree| -> Result<String, Error> {
+                let bytes = self.store.read(tree, &file.path)?;
+                Ok(bytes.map(|bytes| String::from_utf8_lossy(&bytes).into_owned()).unwrap_or_default())
+            };
+            found
+                .extend(new_placeholders(&text(base)?, &text(tree)?).into_iter().map(|line| (file.path.clone(), line)));
+        }
+        let count = found.len();
+        let what = if count == 1 {
+            "1 placeholder `todo!()` was".to_owned()
+        } else {
+            format!("{count} placeholders `todo!()` were")
+        };
+        let head = (count > 0).then(|| {
+            Limitation::general(format!("{what} left: what has to happen there is a decision, and running it panics"))
+        });
+        let places = found.into_iter().map(|(path, line)| Limitation {
+            path: Some(path),
+            line: Some(line),
+            text: "a placeholder `todo!()` was left here".to_owned(),
+        });
+        Ok(head.into_iter().chain(places).collect())
     }
 
     fn key(&self, suggestion: &Suggestion, tree: &TreeId) -> Digest {
@@ -276,14 +308,16 @@ fn identity(diagnostic: &Diagnostic) -> Identity {
     (diagnostic.code.clone(), format!("{:?} {}", diagnostic.path, diagnostic.message))
 }
 
-/// Worse is: an error that was not there before, in a file that the edits touch, or more errors than before where there
-/// were none. Mending one error may uncover others elsewhere, which is no fault of the edit.
+/// Worse is: an error that was not there before, in a file that the edits touch, or any where there was none. Mending one
+/// error may uncover others elsewhere, which is no fault of the edit; so may a linker that had nothing to link before,
+/// whose words name no file: they count unless errors became fewer.
 fn is_worse(before: &Diagnosis, after: &Diagnosis, edits: &EditSet) -> bool {
     let known: BTreeSet<_> = before.diagnostics.iter().filter(|it| it.level == Level::Error).map(identity).collect();
     let touched: BTreeSet<_> = edits.paths().collect();
     let mut fresh = after.diagnostics.iter().filter(|it| it.level == Level::Error && !known.contains(&identity(it)));
     let had_errors = !known.is_empty();
-    fresh.any(|it| !had_errors || it.path.as_ref().is_none_or(|path| touched.contains(path)))
+    let fewer = after.errors() < before.errors();
+    fresh.any(|it| !had_errors || it.path.as_ref().map_or(!fewer, |path| touched.contains(path)))
 }
 
 fn clean(action: &StepAction) -> &'static str {
@@ -302,4 +336,31 @@ fn remain(action: &StepAction, left: usize) -> String {
         _ => "warning",
     };
     if left == 1 { format!("1 {what} remains") } else { format!("{left} {what}s remain") }
+}
+
+/// The lines, counted from 1, that have a `todo!(` and were not there before.
+fn new_placeholders(before: &str, after: &str) -> Vec<u32> {
+    let has = |line: &&str| line.contains("todo!(");
+    let mut known: Vec<&str> = before.lines().filter(has).map(str::trim).collect();
+    let mut found = Vec::new();
+    for (number, line) in (1..).zip(after.lines()).filter(|(_, line)| has(line)) {
+        match known.iter().position(|known| *known == line.trim()) {
+            Some(at) => drop(known.swap_remove(at)),
+            None => found.push(number),
+        }
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn placeholders_that_were_there_before_are_not_counted() {
+        let before = "fn a() { todo!() }\n";
+        let after = "x\nfn a() { todo!() }\n    E::B => todo!(),\n";
+        assert_eq!(new_placeholders(before, after), [3]);
+        assert!(new_placeholders(before, before).is_empty());
+    }
 }

@@ -80,7 +80,7 @@ impl Analysis {
         }
     }
 
-    /// Ways to mend a compile error, best first; none of them has a placeholder in it.
+    /// Ways to mend a compile error, best first; those that leave a `todo!()` for a person come last.
     pub(crate) fn quick_fixes(&self, problem: &Problem) -> Vec<EditSet> {
         let (Some(text), Some(file)) = (self.text(&problem.path), self.file_id(&problem.path)) else {
             return Vec::new();
@@ -93,17 +93,22 @@ impl Analysis {
         if whole.len() > TextSize::new(1) {
             ranges.push(TextRange::empty(whole.start() + TextSize::new(1)));
         }
-        let mut ranked: Vec<(usize, EditSet)> = Vec::new();
+        let mut ranked: Vec<((bool, usize, bool), EditSet)> = Vec::new();
         for range in ranges {
             for assist in self.assists(FileRange { file_id: file, range }) {
                 let Some(rank) = rank(&assist) else { continue };
                 let Ok(gathered) = self.edits_of(&assist) else { continue };
-                if !gathered.limitations.is_empty() || gathered.replacements.is_empty() || has_placeholder(&gathered) {
+                if !gathered.limitations.is_empty() || gathered.replacements.is_empty() || needs_cursor(&gathered) {
                     continue;
                 }
-                let edits = gathered.into_set();
-                if !ranked.iter().any(|(_, known)| *known == edits) {
-                    ranked.push((rank, edits));
+                let todo = leaves_todo(&gathered);
+                // One import for the file goes before one for the function that the error is in.
+                let everywhere = self.import_everywhere(&problem.path, whole, &assist);
+                let ways = everywhere.into_iter().map(|edits| (false, edits)).chain([(true, gathered.into_set())]);
+                for (local, edits) in ways {
+                    if !ranked.iter().any(|(_, known)| *known == edits) {
+                        ranked.push(((todo, rank, local), edits));
+                    }
                 }
             }
         }
@@ -136,11 +141,17 @@ fn rank(assist: &Assist) -> Option<usize> {
     fix.or(mending)
 }
 
-/// Whether an edit leaves something for a person to fill in.
-fn has_placeholder(gathered: &Gathered) -> bool {
-    let texts = gathered.replacements.values().flatten().map(|edit| edit.replacement.as_str());
-    let texts = texts.chain(gathered.creations.values().map(String::as_str));
-    texts.into_iter().any(|text| {
-        text.contains("$0") || text.contains("todo!(") || text.contains("${") || text.contains("unimplemented!(")
-    })
+/// Whether an edit only makes sense for somebody who stands at a cursor.
+fn needs_cursor(gathered: &Gathered) -> bool {
+    texts(gathered).any(|text| text.contains("$0") || text.contains("${") || text.contains("unimplemented!("))
+}
+
+/// Whether an edit compiles but leaves something for a person to write.
+fn leaves_todo(gathered: &Gathered) -> bool {
+    texts(gathered).any(|text| text.contains("todo!("))
+}
+
+fn texts(gathered: &Gathered) -> impl Iterator<Item = &str> {
+    let replaced = gathered.replacements.values().flatten().map(|edit| edit.replacement.as_str());
+    replaced.chain(gathered.creations.values().map(String::as_str))
 }

@@ -162,16 +162,16 @@ impl Client {
         state.without_macros = false;
     }
 
-    /// The running worker, started and loaded if need be.
-    fn worker<'a>(&self, state: &'a mut State) -> Result<&'a mut Worker, String> {
+    /// The running worker, started and loaded if need be, for this question.
+    fn worker<'a>(&self, state: &'a mut State, question: &Question) -> Result<&'a mut Worker, String> {
         if state.worker.is_none() {
-            let started = self.start(state)?;
+            let started = self.start(state, question)?;
             state.worker = Some(started);
         }
         state.worker.as_mut().ok_or_else(|| "the compiler is not running".to_owned())
     }
 
-    fn start(&self, state: &mut State) -> Result<Worker, String> {
+    fn start(&self, state: &mut State, question: &Question) -> Result<Worker, String> {
         let base_generation = state.base_generation.ok_or("no text was pushed yet")?;
         if let Some(Err(reason)) = &state.facts
             && state.failed_gathers >= GATHER_CAP
@@ -184,7 +184,7 @@ impl Client {
         let facts = match &state.facts {
             Some(Ok(facts)) => Arc::clone(facts),
             _ => {
-                let gathered = self.gather(&state.base, base_generation, &mut worker);
+                let gathered = self.gather(&state.base, base_generation, &mut worker, question);
                 state.failed_gathers += u32::from(gathered.is_err());
                 state.facts = Some(gathered.clone());
                 gathered?
@@ -204,12 +204,13 @@ impl Client {
         Ok(worker)
     }
 
-    /// Asks cargo; the worker gets to know the standard library meanwhile.
+    /// Asks cargo; meanwhile the worker gets to know the standard library and looks into the question.
     fn gather(
         &self,
         base: &BTreeMap<TreePath, Arc<[u8]>>,
         generation: Generation,
         worker: &mut Worker,
+        question: &Question,
     ) -> Result<Arc<Facts>, String> {
         let manifests: Vec<String> = base
             .keys()
@@ -218,7 +219,8 @@ impl Client {
             .collect();
         if let Some(facts) = survey(&self.tools, &manifests, self.limits.cargo) {
             // A worker that is gone already is found out, with the reason, when it is to load.
-            let _ = worker.send(&Order::Warm { facts: Box::new(facts), generation });
+            let expected = Some(Box::new(question.clone()));
+            let _ = worker.send(&Order::Warm { facts: Box::new(facts), generation, expected });
         }
         let gathered = gather(&self.tools, &manifests, self.features, self.limits.cargo);
         gathered.map(Arc::new).map_err(|error| error.to_string())
@@ -227,18 +229,18 @@ impl Client {
     fn put(&self, state: &mut State, at: Generation, question: Question) -> Result<Reply, String> {
         state.questions += 1;
         let id = state.questions;
-        let order = Order::Ask { id, at, question };
+        let order = Order::Ask { id, at, question: question.clone() };
         let was_running = state.worker.is_some();
-        let sent = self.worker(state)?.send(&order);
+        let sent = self.worker(state, &question)?.send(&order);
         if let Err(reason) = sent {
             // One that ended between two questions took no question with it.
             if !was_running {
                 return Err(reason);
             }
             state.worker = None;
-            self.worker(state)?.send(&order)?;
+            self.worker(state, &question)?.send(&order)?;
         }
-        let worker = self.worker(state)?;
+        let worker = self.worker(state, &question)?;
         let until = Instant::now() + self.limits.question;
         loop {
             match worker.receive(until)? {

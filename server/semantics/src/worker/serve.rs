@@ -4,6 +4,8 @@ use std::fs::File;
 use std::io::{self, BufReader, BufWriter, Write};
 use std::os::fd::{FromRawFd, OwnedFd, RawFd};
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc::{self, Receiver};
 use std::sync::{Arc, Mutex};
 
 use task::TreePath;
@@ -21,6 +23,9 @@ pub const WORKER_ARG: &str = "__compiler-worker";
 pub(super) const MACROS_TO: RawFd = 3;
 pub(super) const MACROS_FROM: RawFd = 4;
 
+/// Orders that are read before they are carried out.
+const READ_AHEAD: usize = 4;
+
 /// The compiler recurses deeply on deeply nested code.
 const STACK_BYTES: usize = 64 << 20;
 
@@ -31,8 +36,8 @@ pub fn run_if_worker() {
         return;
     }
     let worker = std::thread::Builder::new().stack_size(STACK_BYTES).spawn(|| {
-        let input = BufReader::new(io::stdin().lock());
-        serve(input, BufWriter::new(io::stdout()))
+        let orders = Orders::read(BufReader::new(io::stdin()))?;
+        serve(&orders, BufWriter::new(io::stdout()))
     });
     let served = worker.and_then(|worker| worker.join().map_err(|_| io::Error::other("it panicked")).flatten());
     if let Err(error) = &served {
@@ -42,21 +47,56 @@ pub fn run_if_worker() {
     std::process::exit(i32::from(served.is_err()));
 }
 
+/// Orders as they arrive, read ahead by a few, so that a head start ends when the next one is here.
+struct Orders {
+    arrived: Receiver<io::Result<Order>>,
+    waiting: Arc<AtomicUsize>,
+}
+
+impl Orders {
+    fn read(mut from: impl io::Read + Send + 'static) -> io::Result<Orders> {
+        let (sender, arrived) = mpsc::sync_channel(READ_AHEAD);
+        let waiting = Arc::new(AtomicUsize::new(0));
+        let counted = Arc::clone(&waiting);
+        std::thread::Builder::new().name("orders".into()).spawn(move || {
+            // Ends with the stream, or when nobody carries out orders any more.
+            while let Some(order) = wire::read::<Order>(&mut from).transpose() {
+                counted.fetch_add(1, Ordering::Release);
+                let broken = order.is_err();
+                if sender.send(order).is_err() || broken {
+                    return;
+                }
+            }
+        })?;
+        Ok(Orders { arrived, waiting })
+    }
+
+    fn next(&self) -> io::Result<Option<Order>> {
+        let Ok(order) = self.arrived.recv() else { return Ok(None) };
+        self.waiting.fetch_sub(1, Ordering::Release);
+        order.map(Some)
+    }
+
+    fn is_waiting(&self) -> bool {
+        self.waiting.load(Ordering::Acquire) > 0
+    }
+}
+
 /// Carries out orders until there are no more.
-fn serve(mut from: impl io::Read, mut to: impl Write) -> io::Result<()> {
+fn serve(orders: &Orders, mut to: impl Write) -> io::Result<()> {
     let mut files = Vec::new();
     let mut analysis: Option<Mutex<Analysis>> = None;
     let mut base: Option<Change> = None;
     let mut warmed: Option<Analysis> = None;
-    while let Some(order) = wire::read::<Order>(&mut from)? {
+    while let Some(order) = orders.next()? {
         match order {
             Order::Files(more) => files.extend(more),
-            Order::Warm { facts, generation } => {
+            Order::Warm { facts, generation, expected } => {
                 let change = base.insert(Change { generation, files: bodies(&mut files) });
                 // Only a head start: what goes wrong here goes wrong again, with a reason, when it counts.
                 let loaded = catch_unwind(AssertUnwindSafe(|| {
-                    let loaded = Analysis::load(*facts, change, None).ok()?;
-                    loaded.warm();
+                    let mut loaded = Analysis::load(*facts, change, None).ok()?;
+                    loaded.rehearse(expected.as_deref(), &|| orders.is_waiting());
                     Some(loaded)
                 }));
                 warmed = loaded.ok().flatten();

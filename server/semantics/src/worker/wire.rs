@@ -20,8 +20,9 @@ const FRAME_CAP: u32 = 512 << 20;
 pub enum Order {
     /// Files for the load or push that follows.
     Files(Vec<(TreePath, Body)>),
-    /// The files so far are the base; work out with these facts what does not depend on better ones. Not answered.
-    Warm { facts: Box<Facts>, generation: Generation },
+    /// The files so far are the base; work out with these facts what better ones leave as it is, `expected` being the
+    /// question that will be asked then. Not answered, and broken off when the next order arrives.
+    Warm { facts: Box<Facts>, generation: Generation, expected: Option<Box<Question>> },
     /// The files so far are the base, unless it was warmed; load it.
     Load { facts: Box<Facts>, generation: Generation, macros: bool },
     /// The files since then are new text.

@@ -9,6 +9,7 @@ pub const CASES: &[Case] = &[
     ("questions::replace_follows_types_and_not_spelling", replace),
     ("questions::assists_run_by_id_and_are_listed_when_unknown", assists),
     ("questions::quick_fixes_import_fill_and_open_up", quick_fixes),
+    ("questions::a_name_that_is_missed_often_is_imported_once_for_each_module", import_everywhere),
     ("questions::of_a_workspace_in_a_folder_with_macros_and_generated_code", workspace),
     ("questions::are_answered_and_marked_when_dependencies_are_missing", unresolved),
 ];
@@ -81,7 +82,18 @@ fn quick_fixes() {
     let found = mended(&project, "\"text\"", "E0308");
     assert!(found.iter().any(|text| text.contains(".to_owned()")), "{found:#?}");
     let found = mended(&project, "e { E::A", "E0004");
-    assert!(found.iter().all(|text| !text.contains("todo!")), "placeholders are not fixes: {found:#?}");
+    assert!(found.iter().any(|text| text.contains("E::B => todo!()")), "{found:#?}");
+}
+
+fn import_everywhere() {
+    let text = "use std::fmt::Debug;\n\npub fn f(_: impl Debug) -> HashMap<u32, u32> { HashMap::new() }\nmod inner {\n    pub fn g() -> HashMap<u32, u32> { HashMap::new() }\n}\npub fn h() { inner::g(); }\n";
+    let project = package(&[("src/lib.rs", text)]);
+    let found = mended(&project, "HashMap", "E0412");
+    let wanted = "use std::collections::HashMap;\\nuse std::fmt::Debug;";
+    assert!(
+        found[0].contains(wanted) && found[0].contains("mod inner {\\n    use std::collections::HashMap;"),
+        "{found:#?}"
+    );
 }
 
 fn workspace() {
