@@ -213,3 +213,13 @@ fn a_name_that_is_not_utf8_is_carried_in_the_working_tree() {
     answer.says("verified", "caf");
     assert_eq!(answer.hunks().len(), 2, "{answer:?}");
 }
+
+#[test]
+fn a_file_that_looks_like_a_secret_enters_only_where_it_is_allowed() {
+    let mut stage = Stage::text("-- .env --\nPASSWORD=hunter2\n-- a.txt --\na\n");
+    let patch = stage.patch(|it| it.replace("a.txt", "a", "b"));
+    let says = |stage: &Stage| stage.prove(3, &patch).limitations().contains(".env");
+    assert!(says(&stage));
+    stage.understudy = stage.understudy.with("UNDERSTUDY_ALLOW_FILES", "keys/*, .env");
+    assert!(!says(&stage));
+}

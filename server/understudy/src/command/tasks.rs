@@ -77,8 +77,9 @@ fn diff(opened: &Opened, id: &TaskId, select: Option<Vec<String>>, json: bool) -
 /// The tree of a selection, judged; with a named tree, the selection must be that tree.
 fn selected(opened: &Opened, id: &TaskId, hunks: Vec<String>, named: Option<TreeId>) -> Result<TreeId, Failure> {
     let hunks: Vec<String> = hunks.into_iter().filter(|hunk| !hunk.is_empty()).collect();
-    let kept = agent::hunks_named(&*opened.house.journal, &opened.house.state, id, &hunks)?;
+    // Of a task that runs nothing is selected, whatever its hunks are called.
     let mut walk = Walk::take(&opened.house, id)?;
+    let kept = agent::hunks_named(&*opened.house.journal, &opened.house.state, id, &hunks)?;
     wiring::cancel_on_interrupt(&opened.house.cancel);
     let tree = walk.select(&kept)?;
     walk.give_back()?;
