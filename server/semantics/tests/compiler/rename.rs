@@ -12,6 +12,7 @@ pub const CASES: &[Case] = &[
     ("rename::keeps_byte_order_mark_and_line_endings", keeps_bytes),
     ("rename::of_trait_items_fields_and_variants_reaches_impls_and_shorthands", traits_and_variants),
     ("rename::refuses_what_would_change_a_meaning", refuses),
+    ("rename::at_a_place_is_of_what_stands_there", at_a_place),
     ("rename::reaches_markdown_that_is_included_as_documentation", readme),
 ];
 
@@ -186,4 +187,25 @@ fn readme() {
         Some("# Demo\n\nCalls [`fresh`], not old.\n\n```rust\nassert_eq!(demo::fresh(), 1);\n```\n")
     );
     assert!(limitations.iter().any(|text| text.contains("README.md") && text.contains("Some(3)")), "{limitations:?}");
+}
+
+/// Names that mean several things, also one that no path can name.
+fn at_a_place() {
+    let text = "pub struct Point { pub x: u32 }\npub fn make(x: u32) -> Point {\n    let é = 1; let y = x + é;\n    Point { x: y }\n}\n\
+                pub fn same(x: u32) -> Point { Point { x } }\n";
+    let project = package(&[("src/lib.rs", text)]);
+    let renamed =
+        |symbol: &str, line: u32, column: u32| match project.rename_at(symbol, ("src/lib.rs", line, column), "z") {
+            Refactored::Edits { edits, .. } => Ok(project.applied(&edits)["src/lib.rs"].clone().unwrap()),
+            Refactored::Refused { reason } => Err(reason),
+            other => panic!("{other:?}"),
+        };
+    let parameter = text.replace("make(x", "make(z").replace("= x +", "= z +");
+    assert_eq!(renamed("x", 2, 13).as_ref(), Ok(&parameter), "where it is defined");
+    assert_eq!(renamed("x", 3, 24), Ok(parameter), "where it is used, behind a character of two bytes");
+    let field = text.replace("pub x", "pub z").replace("{ x: y", "{ z: y").replace("{ x }", "{ z: x }");
+    assert_eq!(renamed("Point::x", 1, 24), Ok(field));
+    assert!(renamed("y", 2, 13).unwrap_err().contains("is not called `y`"));
+    assert!(renamed("x", 6, 40).unwrap_err().contains("two things at once"));
+    assert!(renamed("x", 99, 1).unwrap_err().contains("has no line 99"));
 }
