@@ -8,7 +8,7 @@ import { topOf } from './places';
 import { type Check, type TaskLine, serverCommand } from './protocol';
 import { answer, newTask, proveChanges, rename, renameSymbol } from './starting';
 import { apply, judgeHunks, review, undo } from './verdicts';
-import { hasDiff, isBusy } from './words';
+import { awaitsReview, hasDiff, isBusy } from './words';
 
 type Handler = (context: Context, argument: unknown) => Promise<void> | void;
 
@@ -20,8 +20,10 @@ const HANDLERS: Record<CommandId, Handler> = {
   'understudy.applyTask': apply,
   'understudy.undoTask': undo,
   'understudy.cancelTask': async (context, argument) => {
-    const task = await chooseTask(context, argument, 'cancel', allows('cancel'));
-    if (task === undefined) return;
+    // While something runs, that is what is meant, and not a review that waits.
+    const runs = context.tasks.all().some(isBusy);
+    const task = await chooseTask(context, argument, 'cancel', (task) => allows('cancel')(task) && (!runs || isBusy(task)));
+    if (task === undefined || (awaitsReview(task) && !(await endsReview(task)))) return;
     await context.server.call(serverCommand.cancel, { task: task.id });
     await refresh(context);
   },
@@ -112,6 +114,13 @@ async function showText(context: Context, argument: unknown, what: 'receipt' | '
   const { text } = await context.server.call<{ text: string }>(serverCommand[what], on);
   const title = what === 'receipt' ? `${on.check} (${on.task})` : `${on.check} against base (${on.task})`;
   await context.texts.show(title, text);
+}
+
+/** A review that is ended cannot be taken up again, so it is asked about. */
+async function endsReview(task: TaskLine): Promise<boolean> {
+  const detail = 'Nothing of yours changes. The diff can be looked at afterwards, but not applied.';
+  const answer = await vscode.window.showWarningMessage(`End the review of "${task.title}"?`, { modal: true, detail }, 'End Review');
+  return answer !== undefined;
 }
 
 /** What a click on a node opens. */

@@ -2,7 +2,7 @@
 
 import * as vscode from 'vscode';
 import type { Texts } from './documents';
-import { type Action, CONTENT_MODIFIED, type TaskLine, serverCommand } from './protocol';
+import { type Action, CONTENT_MODIFIED, REQUEST_FAILED, type TaskLine, serverCommand } from './protocol';
 import type { Reports } from './reports';
 import type { Review } from './review';
 import { type Server, Unavailable, codeOf, messageOf } from './server';
@@ -85,15 +85,20 @@ export async function revised<Answer>(
 /** Says why a command did not work, with the next thing to do. Waits for nobody. */
 export function complain(server: Server, error: unknown): void {
   const message = `Understudy: ${messageOf(error)}`;
-  const remedies: Record<string, () => unknown> = {};
-  if (!(error instanceof Unavailable)) remedies['Show Log'] = () => server.showLog();
-  else if (!vscode.workspace.isTrusted) remedies['Manage Trust'] = () => vscode.commands.executeCommand('workbench.trust.manage');
-  else {
-    remedies['Open Settings'] = () => vscode.commands.executeCommand('workbench.action.openSettings', 'understudy.path');
-    remedies['Restart'] = () => server.restart();
+  const remedies = remediesFor(server, error);
+  const titles = Object.keys(remedies);
+  const show = titles.length === 0 ? vscode.window.showWarningMessage : vscode.window.showErrorMessage;
+  void show(message, ...titles).then((chosen) => (chosen === undefined ? undefined : remedies[chosen]?.()));
+}
+
+/** A refusal says all there is to know; the log helps with what nobody foresaw. */
+function remediesFor(server: Server, error: unknown): Record<string, () => unknown> {
+  if (error instanceof Unavailable) {
+    if (!vscode.workspace.isTrusted) return { 'Manage Trust': () => vscode.commands.executeCommand('workbench.trust.manage') };
+    const open = () => vscode.commands.executeCommand('workbench.action.openSettings', 'understudy.path');
+    return { 'Open Settings': open, Restart: () => server.restart() };
   }
-  void vscode.window.showErrorMessage(message, ...Object.keys(remedies)).then((chosen) => {
-    if (chosen !== undefined) return remedies[chosen]?.();
-    return undefined;
-  });
+  const code = codeOf(error);
+  const isRefusal = code === undefined || code === REQUEST_FAILED || code === CONTENT_MODIFIED;
+  return isRefusal ? {} : { 'Show Log': () => server.showLog() };
 }

@@ -7,6 +7,7 @@ import { Texts, TreeDocuments } from './documents';
 import { Reports } from './reports';
 import { Review } from './review';
 import { Server } from './server';
+import { chooseAnswer } from './starting';
 import { StatusBar } from './statusBar';
 import { type Change, Tasks } from './tasks';
 import { review } from './verdicts';
@@ -70,12 +71,14 @@ function tellEnd(context: Context, change: Change): void {
   const { before, now } = change;
   const text = finished(before, now);
   if (text === undefined) return;
-  const buttons = hasDiff(now) ? ['Review'] : [];
+  const next: Record<string, () => Promise<void>> = {};
+  if (hasDiff(now)) next['Review'] = () => review(context, { task: now.id });
+  if (now.question !== null && now.question.options.length > 0) next['Answer'] = () => chooseAnswer(context, now);
   const isGood = now.verdict === 'verified' || now.verdict === 'nothing to do' || now.verdict === 'cancelled';
   const show = isGood ? vscode.window.showInformationMessage : vscode.window.showWarningMessage;
-  void show(`Understudy: ${text}`, ...buttons).then(async (chosen) => {
+  void show(`Understudy: ${text}`, ...Object.keys(next)).then(async (chosen) => {
     if (chosen === undefined) return;
-    await review(context, { task: now.id }).catch((error: unknown) => { complain(context.server, error); });
+    await next[chosen]?.().catch((error: unknown) => { complain(context.server, error); });
   });
 }
 

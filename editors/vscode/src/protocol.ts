@@ -111,6 +111,8 @@ export interface TreeDocument {
 
 /** A call came with an older revision than the task has. */
 export const CONTENT_MODIFIED = -32801;
+/** A call was refused, with the reason. */
+export const REQUEST_FAILED = -32803;
 
 export const method = {
   taskChanged: 'understudy/taskChanged',

@@ -68,6 +68,13 @@ export async function answer(context: Context, task: TaskLine, option: string): 
   await create(context, { description: option, folder: task.folder });
 }
 
+/** The options of a question, each of which is a task. */
+export async function chooseAnswer(context: Context, task: TaskLine): Promise<void> {
+  const { text = '', options = [] } = task.question ?? {};
+  const option = await vscode.window.showQuickPick(options, { title: task.title, placeHolder: text });
+  if (option !== undefined) await answer(context, task, option);
+}
+
 async function create(context: Context, argument: { description: string; folder: string; worktree?: boolean }): Promise<void> {
   const request = { ...argument, request_id: crypto.randomUUID() };
   const { task } = await context.server.call<{ task: string }>(serverCommand.create, request);

@@ -97,7 +97,7 @@ async function working<Answer>(title: string, work: () => Promise<Answer>): Prom
 }
 
 /** One message for what became of it, with what can be done next. */
-function say(context: Context, act: 'apply' | 'undo', outcome: Outcome, what = ''): void {
+function say(context: Context, act: 'apply' | 'undo', outcome: Outcome, tree = ''): void {
   const { text, isBad } = published(act, outcome);
   const next = { Apply: apply, Undo: undo, Review: review };
   const buttons: (keyof typeof next)[] = [];
@@ -106,7 +106,7 @@ function say(context: Context, act: 'apply' | 'undo', outcome: Outcome, what = '
   if (isBad && outcome.task.next.includes('undo')) buttons.push('Undo');
   if (isBad && hasDiff(outcome.task)) buttons.push('Review');
   const show = isBad ? vscode.window.showWarningMessage : vscode.window.showInformationMessage;
-  void show(`${text}${what}`, ...buttons).then(async (button) => {
+  void show(isBad ? text : `${text}${tree}`, ...buttons).then(async (button) => {
     try {
       if (button !== undefined) await next[button](context, { task: outcome.task.id });
     } catch (error) {
