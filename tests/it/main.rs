@@ -6,6 +6,7 @@ mod apply;
 mod bad_input;
 mod compiler;
 mod crash;
+mod lsp;
 mod prove;
 mod run;
 mod select;

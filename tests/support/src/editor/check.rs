@@ -47,7 +47,7 @@ pub(crate) fn faults(client: &Client, transcript: &[(From, Value)]) -> Vec<Strin
                     );
                 }
                 match asked.get(&id).copied() {
-                    Some("initialize") => {
+                    Some("initialize") if message["result"].is_object() => {
                         capabilities(client, &message["result"], &mut found);
                         commands = list(&message["result"]["capabilities"]["executeCommandProvider"]["commands"]);
                     }
@@ -107,7 +107,6 @@ fn says(client: &Client, method: &str, message: &Value, found: &mut Found) {
                 "a document for a client that does not want it",
                 message,
             );
-            found.unless(params["takeFocus"] != true, "a document that takes the focus", message);
         }
         "workspace/applyEdit" => edit(client, message, found),
         "workspace/codeLens/refresh" => found.unless(client.code_lens, "lenses for a client that has none", message),

@@ -119,12 +119,12 @@ impl Desk {
     pub(crate) fn ask(&mut self, method: &str, params: Value) -> i64 {
         let id = self.asked.last().map_or(1, |last| last + 1);
         self.asked.insert(id);
-        self.say(json!({"id": id, "method": method, "params": params}));
+        self.say(request(json!({"id": id, "method": method}), params));
         id
     }
 
     pub(crate) fn notify(&mut self, method: &str, params: Value) {
-        self.say(json!({"method": method, "params": params}));
+        self.say(request(json!({ "method": method }), params));
     }
 
     pub(crate) fn say(&mut self, message: Value) {
@@ -217,4 +217,12 @@ impl Desk {
             self.answer_request(&request);
         }
     }
+}
+
+/// Null stands for no parameters at all.
+fn request(mut message: Value, params: Value) -> Value {
+    if !params.is_null() {
+        message["params"] = params;
+    }
+    message
 }
