@@ -3,7 +3,7 @@
 import { short } from './addresses';
 import { type FileDiff, describe, lineOf, tally } from './hunks';
 import type { Hunk, TaskLine } from './protocol';
-import { keptLabel } from './words';
+import { keptLabel, takesVerdicts } from './words';
 
 /** A lens before an editor's types are put on it. */
 export interface Lens {
@@ -23,7 +23,7 @@ const ids = (hunks: readonly Hunk[]): string[] => hunks.map((hunk) => hunk.id);
 export function lensesOf(task: TaskLine, file: FileDiff, side: 'base' | 'tree', isFirst: boolean): Lens[] {
   const { tree } = task;
   if (tree === null || (side === 'base' ? file.inTree : !file.inTree)) return [];
-  const isOpen = task.next.includes('apply') || task.status === 'checking' || task.status === 'review';
+  const isOpen = takesVerdicts(task);
   const lenses = isOpen ? file.hunks.flatMap((hunk) => hunkLenses(task, tree, hunk, side)) : [];
   const [first] = file.hunks;
   const line = first === undefined ? 0 : lineOf(first, side);

@@ -2,7 +2,7 @@
 
 import { type FileDiff, byFile, describe, tally } from './hunks';
 import type { Check, Failure, Hunk, Limitation, TaskLine } from './protocol';
-import { extent, hasDiff, isBusy, look, verdictLook } from './words';
+import { extent, hasDiff, isBusy, look, takesVerdicts, verdictLook } from './words';
 
 /** All hunks of a proposal, and what the checks say about those that are kept. */
 export interface Reviewed {
@@ -99,7 +99,8 @@ export function show(node: Node): Shown {
     case 'limitation': {
       const { path, line, text } = node.limitation;
       const place = path ? (line ? `${path}:${line}` : path) : '';
-      return { ...plain, label: text, description: place, icon: 'info', tooltip: text, context: 'limitation' };
+      const [label, description] = place === '' ? [text, ''] : [place, text];
+      return { ...plain, label, description, icon: 'info', tooltip: text, context: 'limitation' };
     }
     case 'file': {
       const { file } = node;
@@ -111,8 +112,7 @@ export function show(node: Node): Shown {
       const state = hunk.rejected ? 'rejected' : 'kept';
       const marks = [state, ...hunk.risks.map((risk) => risk.replaceAll('_', ' '))];
       const icon = hunk.rejected ? 'circle-slash' : 'check';
-      const inReview = node.task.next.includes('apply') || node.task.status === 'checking';
-      return { ...plain, label: describe(hunk), description: marks.join(', '), icon, tooltip: `${hunk.path}, hunk ${hunk.id}`, context: inReview ? `hunk.${state}` : 'hunk' };
+      return { ...plain, label: describe(hunk), description: marks.join(', '), icon, tooltip: `${hunk.path}, hunk ${hunk.id}`, context: takesVerdicts(node.task) ? `hunk.${state}` : 'hunk' };
     }
   }
 }

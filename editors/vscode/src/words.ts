@@ -22,6 +22,15 @@ export function awaitsReview(task: TaskLine): boolean {
   return task.hunks > 0 && (task.status === 'review' || task.status === 'checking');
 }
 
+/**
+ * Whether hunks can be kept and rejected. A proved change that stands in the files already has nothing to apply until one of
+ * its hunks is rejected, which takes it out of the files.
+ */
+export function takesVerdicts(task: TaskLine): boolean {
+  const isProof = task.status === 'ended' && task.engine === 'patch' && task.publication === null;
+  return hasDiff(task) && (isProof || awaitsReview(task));
+}
+
 /** Whether there is a diff to look at, decided or not. */
 export function hasDiff(task: TaskLine): boolean {
   return task.base !== null && task.tree !== null && task.hunks > 0;
