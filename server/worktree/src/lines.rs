@@ -35,10 +35,8 @@ pub struct LineChange {
 /// # Errors
 /// When libgit2 cannot compare them, which it does only without memory.
 pub fn line_changes(before: &[u8], after: &[u8]) -> Result<Vec<LineChange>, Error> {
-    let narrow = |range: Range<usize>| {
-        let number = |at: usize| u32::try_from(at).unwrap_or(u32::MAX);
-        number(range.start)..number(range.end)
-    };
+    let number = |at: usize| u32::try_from(at).unwrap_or(u32::MAX);
+    let narrow = |range: Range<usize>| number(range.start)..number(range.end);
     let runs = runs(before, after)?.into_iter();
     Ok(runs.map(|run| LineChange { before: narrow(run.old), after: narrow(run.new) }).collect())
 }

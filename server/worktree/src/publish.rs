@@ -62,10 +62,8 @@ impl FilePublisher {
             if found == place::Found::Is(step.before) { todo.push(step) } else { diverged.push(step.path.clone()) }
         }
         if !diverged.is_empty() {
-            return Ok(match changes_kind(&steps) {
-                Some((file, inside)) => PublicationEnd::Refused { reason: no_room(file, inside) },
-                None => PublicationEnd::Diverged { paths: diverged },
-            });
+            let refused = no_room(&steps).map(|reason| PublicationEnd::Refused { reason });
+            return Ok(refused.unwrap_or(PublicationEnd::Diverged { paths: diverged }));
         }
         if !fence() {
             return Ok(PublicationEnd::Refused { reason: "the task has another owner now".to_owned() });
@@ -166,19 +164,16 @@ fn step(file: &PublishedFile) -> Result<Step, String> {
     Ok(Step { path: file.path.clone(), before: side(&file.before)?, after: side(&file.after)? })
 }
 
-/// A file that makes room for a folder, or the other way round: which one, and what is inside the folder. One rename
-/// cannot do that, and two would leave neither for a moment.
-fn changes_kind(steps: &[Step]) -> Option<(&TreePath, &TreePath)> {
-    let (comes, goes): (Vec<_>, Vec<_>) = steps.iter().partition(|step| step.after.is_some());
-    let pairs =
-        comes.iter().flat_map(|new| goes.iter().flat_map(move |old| [(&old.path, &new.path), (&new.path, &old.path)]));
-    pairs.into_iter().find(|(file, inside)| inside.strip_prefix(file).is_some())
-}
-
-fn no_room(file: &TreePath, inside: &TreePath) -> String {
-    format!(
-        "{file} would have to be a folder and a file ({inside} lies in it); delete what is there now yourself and apply again"
-    )
+/// Why nothing is written where a file makes room for a folder or the other way round: no one rename can do that.
+fn no_room(steps: &[Step]) -> Option<String> {
+    let lies_in = |inside: &TreePath, file: &Step| inside.strip_prefix(&file.path).is_some();
+    let (file, Step { path, .. }) = steps.iter().find_map(|file| {
+        let changes = |it: &&Step| lies_in(&it.path, file) && it.after.is_some() != file.after.is_some();
+        Some((&file.path, steps.iter().find(changes)?))
+    })?;
+    Some(format!(
+        "{file} would have to be a folder and a file ({path} lies in it); delete what is there now yourself and apply again"
+    ))
 }
 
 fn chain(err: &dyn std::error::Error) -> String {

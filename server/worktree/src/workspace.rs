@@ -85,12 +85,6 @@ impl Workspace {
         &self.id
     }
 
-    /// Where an absolute path lies in the workspace; `None` outside it.
-    pub fn path_of(&self, absolute: &Path) -> Option<TreePath> {
-        let tail = absolute.strip_prefix(&self.top).ok()?;
-        TreePath::new(tail.as_os_str().as_bytes()).ok()
-    }
-
     /// The absolute path of something in the workspace.
     pub fn absolute(&self, path: &TreePath) -> PathBuf {
         self.top.join(std::ffi::OsStr::from_bytes(path.as_bytes()))
