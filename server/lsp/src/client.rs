@@ -26,6 +26,8 @@ pub struct Facts {
     pub shows_documents: bool,
     pub document_changes: bool,
     pub deletes: bool,
+    /// It reports no text while it waits for the answer to a command, and gives up after ten seconds: Emacs.
+    pub waits_deaf: bool,
     /// The process that started us, to end with it.
     pub process: Option<u32>,
 }
@@ -56,6 +58,10 @@ impl Facts {
             shows_documents: window.and_then(|window| window.show_document.as_ref()).is_some_and(|show| show.support),
             document_changes: edit.is_some_and(|edit| edit.document_changes == Some(true)),
             deletes: operations.contains(&ResourceOperationKind::Delete),
+            waits_deaf: params.client_info.as_ref().is_some_and(|info| {
+                let name = info.name.to_ascii_lowercase();
+                name.contains("eglot") || name.contains("emacs")
+            }),
             // One that cannot be seen, from inside a container for instance, cannot be watched either.
             process: params.process_id.filter(|process| is_running(*process)),
         }

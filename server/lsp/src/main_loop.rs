@@ -226,12 +226,14 @@ impl Loop {
         let entry = task.as_ref().and_then(|task| self.session.entries.get_mut(task));
         let answer = match (&result, entry) {
             (Err(refusal), entry) => {
+                let mut concerns_somebody = reply.is_some();
                 if let Some(entry) = entry {
+                    concerns_somebody |= entry.activity == Some(Activity::Publishing);
                     entry.activity = None;
                     self.session.changed.insert(entry.id.clone());
                 }
                 // A check that made way for another one failed for nobody.
-                if reply.is_some() {
+                if concerns_somebody {
                     self.crew.say_refusal(refusal);
                 }
                 Err(refusal.clone())

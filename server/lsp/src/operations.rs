@@ -167,7 +167,15 @@ impl Loop {
         match work(entry) {
             Ok(work) => {
                 let folder = entry.state.request.workspace.clone();
-                self.session.desk.order(Order { task: Some(task.clone()), folder, work, reply: Some(reply) });
+                let early = self.session.facts.waits_deaf && matches!(work, Work::Apply { .. } | Work::Undo { .. });
+                let reply = if early {
+                    // What came of it is said as a message.
+                    let _ = reply.send(Ok(Value::Null));
+                    None
+                } else {
+                    Some(reply)
+                };
+                self.session.desk.order(Order { task: Some(task.clone()), folder, work, reply });
             }
             Err(refusal) => self.refuse(reply, refusal),
         }
