@@ -121,7 +121,7 @@ fn wait_for_checks(server: &mut Server, task: &Value) -> Result<(), Failure> {
         if line["status"] != "running" && line["status"] != "waiting" {
             return Err(format!("the task ended before it was busy: {line}").into());
         }
-        if line["doing"].as_str().is_some_and(|doing| doing.starts_with("build") || doing.starts_with("test")) {
+        if line["doing"].as_str().is_some_and(|doing| doing.starts_with("cargo ")) {
             return Ok(());
         }
         std::thread::sleep(Duration::from_millis(20));
