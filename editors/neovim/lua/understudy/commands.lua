@@ -30,7 +30,7 @@ function M.rename(of, place, name)
       end
     end)
   end
-  M.create(of, ('rename %s at %s to %s'):format(place.symbol, place.at, name))
+  M.create(of, ('rename `%s` at %s to `%s`'):format(place.symbol, place.at, name))
 end
 
 --- The name under the cursor and where it begins; columns count characters, from 1.

@@ -24,10 +24,13 @@ return {
       assert(line > 0)
       local name = child:lua([[return vim.fn.expand('<cword>')]])
       child:command('Understudy rename renamed_here')
-      local task = child:wait('the task is there', [[(function()
+      local task = child:wait(
+        'the task is there',
+        [[(function()
         local client = vim.lsp.get_clients({ name = 'understudy' })[1]
         return select(2, next(require('understudy.tasks').of(client.id)))
-      end)()]])
+      end)()]]
+      )
       assert(task.title:find(name, 1, true) and task.title:find('renamed_here', 1, true), task.title)
       child:command('Understudy cancel')
       child:wait_for_task('ended')
