@@ -40,7 +40,8 @@ impl Suggestion {
                 let from = head.iter().rposition(|&byte| byte == b'\n').map_or(0, |at| at + 1);
                 let Some(to) = tail.iter().position(|&byte| byte == b'\n') else { continue };
                 let blank = |bytes: &[u8]| bytes.trim_ascii().is_empty();
-                let removed = !text.get(edit.start..edit.end).is_none_or(blank);
+                // A removal that takes its line break along leaves the next line alone.
+                let removed = text.get(edit.start..edit.end).is_some_and(|it| !blank(it) && !it.ends_with(b"\n"));
                 if removed && blank(&head[from..]) && blank(&tail[..to]) {
                     (edit.start, edit.end) = (from, edit.end + to + 1);
                 }
@@ -167,7 +168,7 @@ mod tests {
 
     #[test]
     fn a_removal_takes_its_line_with_it_where_nothing_else_stands_there() {
-        let text = "a\r\n    let x = 1;\r\n    x\r\n";
+        let text = "a\r\n    let x = 1;\r\n\r\n    x\r\n";
         let removal = |start: usize, end: usize| {
             let mut suggestion = suggestion("a", start, end);
             let FileEdit::Replace { edits, .. } = &mut suggestion.edits.files[0] else { unreachable!() };
@@ -179,6 +180,7 @@ mod tests {
         assert_eq!(removal(7, 17), (3, 19));
         assert_eq!(removal(7, 16), (7, 16), "the rest of the line stays");
         assert_eq!(removal(3, 7), (3, 7), "indentation alone is no line");
+        assert_eq!(removal(3, 19), (3, 19), "the line is whole already");
     }
 
     #[test]
