@@ -33,7 +33,12 @@ export function addressOf({ path, query }: Parts): Address | undefined {
 
 /** The path of the protocol's URI, not yet encoded. */
 export function protocolPath(address: Address): string {
-  return `/${address.task}/${address.tree}/${address.path}`;
+  return `/${address.task}/${address.tree}/${nameOf(address.path)}`;
+}
+
+/** The name of a file as it is on disk: reports double a backslash. */
+export function nameOf(path: string): string {
+  return path.replaceAll('\\\\', '\\');
 }
 
 /** How a tree is named to people: long enough to tell trees apart, short enough to read. */

@@ -1,10 +1,12 @@
 // The table of commands: every id of `names.ts` has its handler here.
 
 import * as vscode from 'vscode';
+import { nameOf } from './addresses';
 import { type Context, allows, chooseTask, complain, refresh } from './context';
 import type { CommandId } from './names';
-import { type Node, show } from './nodes';
+import type { Node } from './nodes';
 import { topOf } from './places';
+import { plain } from './plain';
 import { type Check, type TaskLine, serverCommand } from './protocol';
 import { answer, newTask, proveChanges, rename, renameSymbol } from './starting';
 import { apply, judgeHunks, review, undo } from './verdicts';
@@ -119,7 +121,7 @@ async function showText(context: Context, argument: unknown, what: 'receipt' | '
 /** A review that is ended cannot be taken up again, so it is asked about. */
 async function endsReview(task: TaskLine): Promise<boolean> {
   const detail = 'Nothing of yours changes. The diff can be looked at afterwards, but not applied.';
-  const answer = await vscode.window.showWarningMessage(`End the review of "${task.title}"?`, { modal: true, detail }, 'End Review');
+  const answer = await vscode.window.showWarningMessage(plain(`End the review of "${task.title}"?`), { modal: true, detail }, 'End Review');
   return answer !== undefined;
 }
 
@@ -137,7 +139,7 @@ async function open(context: Context, node: Node): Promise<void> {
       return showText(context, node, 'compare');
     case 'limitation':
       if (node.limitation.path) return openPlace(node.task.folder, node.limitation.path, node.limitation.line ?? 1);
-      void vscode.window.showInformationMessage(show(node).label);
+      void vscode.window.showInformationMessage(plain(node.limitation.text));
       return undefined;
     case 'line':
       return node.answer === undefined ? undefined : answer(context, node.task, node.answer);
@@ -148,6 +150,6 @@ async function open(context: Context, node: Node): Promise<void> {
 
 async function openPlace(folder: string, path: string, line: number): Promise<void> {
   const at = new vscode.Position(Math.max(0, line - 1), 0);
-  const uri = vscode.Uri.joinPath(vscode.Uri.file(topOf(folder)), path);
+  const uri = vscode.Uri.joinPath(vscode.Uri.file(topOf(folder)), nameOf(path));
   await vscode.window.showTextDocument(uri, { preview: true, selection: new vscode.Range(at, at) });
 }

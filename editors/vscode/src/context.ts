@@ -1,7 +1,8 @@
 // What the commands work with, and how they speak to the developer when something does not work.
 
 import * as vscode from 'vscode';
-import type { Texts } from './documents';
+import type { Texts } from './texts';
+import { iconless, plain } from './plain';
 import { type Action, CONTENT_MODIFIED, REQUEST_FAILED, type TaskLine, serverCommand } from './protocol';
 import type { Reports } from './reports';
 import type { Review } from './review';
@@ -45,7 +46,7 @@ export async function chooseTask(
     return undefined;
   }
   if (fitting.length === 1) return fitting[0];
-  const items = fitting.map((task) => ({ label: task.title, description: task.id, detail: look(task).text, task }));
+  const items = fitting.map((task) => ({ label: iconless(task.title), description: task.id, detail: iconless(look(task).text), task }));
   const chosen = await vscode.window.showQuickPick(items, { placeHolder: `Which task to ${what}?` });
   return chosen?.task;
 }
@@ -84,7 +85,7 @@ export async function revised<Answer>(
 
 /** Says why a command did not work, with the next thing to do. Waits for nobody. */
 export function complain(server: Server, error: unknown): void {
-  const message = `Understudy: ${messageOf(error)}`;
+  const message = plain(`Understudy: ${messageOf(error)}`);
   const remedies = remediesFor(server, error);
   const titles = Object.keys(remedies);
   const show = titles.length === 0 ? vscode.window.showWarningMessage : vscode.window.showErrorMessage;

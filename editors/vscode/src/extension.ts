@@ -3,7 +3,7 @@
 import * as vscode from 'vscode';
 import { registerCommands } from './commands';
 import { type Context, complain, refresh } from './context';
-import { Texts, TreeDocuments } from './documents';
+import { plain } from './plain';
 import { Reports } from './reports';
 import { Review } from './review';
 import { Server } from './server';
@@ -11,6 +11,8 @@ import { chooseAnswer } from './starting';
 import { StatusBar } from './statusBar';
 import { type Change, Tasks } from './tasks';
 import { review } from './verdicts';
+import { Texts } from './texts';
+import { TreeFiles } from './treeFiles';
 import { TaskView } from './view';
 import { finished, hasDiff } from './words';
 
@@ -28,7 +30,7 @@ export async function activate(extension: vscode.ExtensionContext): Promise<void
     server,
     reviews,
     texts,
-    new TreeDocuments(server),
+    new TreeFiles(server),
     new TaskView(tasks, reports),
     new StatusBar(tasks, server),
     ...registerCommands(context),
@@ -76,7 +78,7 @@ function tellEnd(context: Context, change: Change): void {
   if (now.question !== null && now.question.options.length > 0) next['Answer'] = () => chooseAnswer(context, now);
   const isGood = now.verdict === 'verified' || now.verdict === 'nothing to do' || now.verdict === 'cancelled';
   const show = isGood ? vscode.window.showInformationMessage : vscode.window.showWarningMessage;
-  void show(`Understudy: ${text}`, ...Object.keys(next)).then(async (chosen) => {
+  void show(plain(`Understudy: ${text}`), ...Object.keys(next)).then(async (chosen) => {
     if (chosen === undefined) return;
     await next[chosen]?.().catch((error: unknown) => { complain(context.server, error); });
   });

@@ -1,14 +1,14 @@
 // The review of a proposal: all changed files in one editor, with verdict lenses in it.
 
 import * as vscode from 'vscode';
-import { SCHEME, addressOf } from './addresses';
-import { uriOf } from './documents';
+import { SCHEME, addressOf, nameOf } from './addresses';
 import { type FileDiff, byFile, lineOf } from './hunks';
 import { lensesOf } from './lenses';
 import { topOf } from './places';
 import type { TaskLine } from './protocol';
 import type { Reports } from './reports';
 import type { Tasks } from './tasks';
+import { uriOf } from './treeFiles';
 
 /** The title of a review names its task, because the title is all that a tab tells an extension. */
 function titleOf(task: TaskLine): string {
@@ -24,7 +24,7 @@ interface Sides {
 function sidesOf(task: TaskLine, file: FileDiff): Sides {
   const address = (tree: string | null, path: string) => uriOf({ task: task.id, tree: tree ?? '', path });
   return {
-    label: vscode.Uri.joinPath(vscode.Uri.file(topOf(task.folder)), file.path),
+    label: vscode.Uri.joinPath(vscode.Uri.file(topOf(task.folder)), nameOf(file.path)),
     base: file.inBase ? address(task.base, file.oldPath) : undefined,
     tree: file.inTree ? address(task.tree, file.path) : undefined,
   };

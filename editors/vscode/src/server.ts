@@ -15,6 +15,9 @@ import { saveAll } from './save';
 /** The server cannot be asked; the message says why and what to do. */
 export class Unavailable extends Error {}
 
+const NOT_YET = 'The server has not started yet.';
+/** Milliseconds after which a document says that it cannot be had. */
+const LONGEST_START = 15_000;
 const RESTRICTED = 'This workspace is not trusted, so Understudy does not start here. Trust it to use Understudy.';
 
 export class Server implements vscode.Disposable {
@@ -26,7 +29,7 @@ export class Server implements vscode.Disposable {
   /** Carries out a command of the server that a code action calls, when this client has a way of its own for it. */
   route: (command: string, argument: unknown) => Promise<unknown> | undefined = () => undefined;
   #client: LanguageClient | undefined;
-  #problem: string | undefined = 'The server has not started yet.';
+  #problem: string | undefined = NOT_YET;
 
   /** Fires whenever a server is ready, after a restart too: what was known may be old. */
   readonly onStarted = this.#started.event;
@@ -90,6 +93,26 @@ export class Server implements vscode.Disposable {
 
   showLog(): void {
     this.#output.show(true);
+  }
+
+  /** Waits for a server that is starting; fails at once where none can be had. */
+  async ready(): Promise<void> {
+    if (this.#problem === undefined) return;
+    if (this.#client === undefined && this.#problem !== NOT_YET) throw new Unavailable(this.#problem);
+    await new Promise<void>((resolve, reject) => {
+      const end = () => {
+        clearTimeout(timer);
+        started.dispose();
+      };
+      const timer = setTimeout(() => {
+        end();
+        reject(new Unavailable(this.#problem ?? 'The server is starting.'));
+      }, LONGEST_START);
+      const started = this.onStarted(() => {
+        end();
+        resolve();
+      });
+    });
   }
 
   /** One command of the server. */

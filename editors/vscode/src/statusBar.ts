@@ -1,6 +1,7 @@
 // The status bar item: what the task at hand does, and the verdict of what is kept.
 
 import * as vscode from 'vscode';
+import { iconless } from './plain';
 import type { TaskLine } from './protocol';
 import type { Server } from './server';
 import type { Tasks } from './tasks';
@@ -45,7 +46,7 @@ export class StatusBar implements vscode.Disposable {
       return;
     }
     const reviewing = awaitsReview(task);
-    item.text = reviewing ? `${keptLabel(task)} · ${task.title}` : `$(${look(task).icon}) ${task.title}: ${look(task).text}`;
+    item.text = reviewing ? `${keptLabel(task)} · ${iconless(task.title)}` : `$(${look(task).icon}) ${iconless(`${task.title}: ${look(task).text}`)}`;
     item.tooltip = [task.title, task.sentence, extent(task)].filter((line) => line !== '').join('\n');
     item.command = reviewing
       ? { title: 'Review', command: 'understudy.reviewTask', arguments: [{ task: task.id }] }

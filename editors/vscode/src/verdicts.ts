@@ -3,10 +3,10 @@
 import * as vscode from 'vscode';
 import { short } from './addresses';
 import { approval } from './approval';
-import { type Context, allows, chooseTask, revised } from './context';
+import { type Context, allows, chooseTask, complain, revised } from './context';
 import { consents } from './hunks';
+import { plain } from './plain';
 import { type Outcome, type TaskLine, serverCommand } from './protocol';
-import { messageOf } from './server';
 import { hasDiff, published } from './words';
 
 /** What lenses say: these hunks of this proposal. */
@@ -52,7 +52,7 @@ export async function apply(context: Context, argument: unknown): Promise<void> 
   if (namesOther(argument, tree)) throw new Error('The task has changed meanwhile. Look at it again.');
   if (question !== undefined) {
     const { message, detail, button } = question;
-    const answer = await vscode.window.showWarningMessage(message, { modal: true, detail }, button);
+    const answer = await vscode.window.showWarningMessage(plain(message), { modal: true, detail: plain(detail) }, button);
     if (answer !== button) return;
   }
   // The approval is for this tree with this verdict; another one is asked about anew.
@@ -106,11 +106,11 @@ function say(context: Context, act: 'apply' | 'undo', outcome: Outcome, tree = '
   if (isBad && outcome.task.next.includes('undo')) buttons.push('Undo');
   if (isBad && hasDiff(outcome.task)) buttons.push('Review');
   const show = isBad ? vscode.window.showWarningMessage : vscode.window.showInformationMessage;
-  void show(isBad ? text : `${text}${tree}`, ...buttons).then(async (button) => {
+  void show(plain(isBad ? text : `${text}${tree}`), ...buttons).then(async (button) => {
     try {
       if (button !== undefined) await next[button](context, { task: outcome.task.id });
     } catch (error) {
-      void vscode.window.showErrorMessage(`Understudy: ${messageOf(error)}`);
+      complain(context.server, error);
     }
   });
 }

@@ -1,6 +1,7 @@
 // The words and icons for the state of a task, the same in the view, the status bar, the lenses and the messages.
 
 import { short } from './addresses';
+import { iconless } from './plain';
 import type { Outcome, TaskLine } from './protocol';
 
 export type Colour = 'good' | 'bad' | 'waiting' | 'plain';
@@ -88,7 +89,7 @@ export function keptLabel(task: TaskLine): string {
   if (task.publication?.state === 'applied') return '$(pass-filled) Applied';
   if (task.kept_verdict === 'verified') return `$(pass) Verified${tree}`;
   if (task.kept_verdict === 'not verified') return `$(warning) Not verified${tree}`;
-  if (isBusy(task)) return `$(loading~spin) ${task.doing === '' ? 'Checking what is kept' : task.doing}`;
+  if (isBusy(task)) return `$(loading~spin) ${task.doing === '' ? 'Checking what is kept' : iconless(task.doing)}`;
   return '$(circle-outline) What is kept is not checked';
 }
 

@@ -11,6 +11,10 @@ test('an address survives being a URI', () => {
   }
 });
 
+test('a backslash is doubled in reports, and single in files', () => {
+  assert.equal(protocolPath({ task: 'k3x9', tree: 'ab12', path: 'a\\\\b.rs' }), '/k3x9/ab12/a\\b.rs');
+});
+
 test('both sides of a file have the same path, so that it does not look renamed', () => {
   const path = 'src/lib.rs';
   assert.equal(partsOf({ task: 'k3x9', tree: 'ab12', path }).path, partsOf({ task: 'k3x9', tree: 'cd34', path }).path);

@@ -59,6 +59,12 @@ async function fixWarnings(ui, step, { folder, before, applied }) {
     await lens('Reject hunk').first().click();
     await lens('Undo reject').first().waitFor();
   });
+  await step('a reload of the window keeps the review', async () => {
+    await page.reload();
+    await page.locator('.monaco-workbench').waitFor();
+    await lens('Undo reject').first().waitFor();
+    await until('two hunks kept', async () => (await lens('Reject hunk').count()) === 2);
+  });
   await step('the task view shows verdict, checks, files and hunks', async () => {
     await palette('Understudy: Show Tasks');
     const rows = page.locator('.pane-body .monaco-list-row');
