@@ -151,6 +151,11 @@ impl Crew {
                 Err(error) => return (None, Err(Refusal::Failed(error.to_string()))),
             }
         }
+        if let Ok(task::StepAction::FixClippy { lints }) = agent::grammar::parse(&ask.description)
+            && let Some(odd) = agent::unknown_lints(house, std::path::Path::new(&ask.folder), &lints)
+        {
+            return (None, Err(Refusal::Failed(odd)));
+        }
         let begun = self.rooms.request(ask).map_err(Refusal::BadParams);
         let begun = begun.and_then(|request| Walk::begin(house, request).map_err(failed));
         match begun {

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use agent::{House, Progress, Report, Side};
-use task::{Candidate, Conclusion, HunkId, PublicationEnd, State, TaskId, TreePath};
+use task::{Candidate, Conclusion, HunkId, PublicationEnd, State, TaskId, TreeId, TreePath};
 
 use crate::act::Done;
 use crate::line::{Next, PublicationLine, PublicationState, Status, TaskLine};
@@ -165,12 +165,12 @@ impl Entry {
 
     /// Whether what is kept stands in the files already.
     fn is_written(&self) -> bool {
-        let kept = self.report.as_ref().and_then(|report| report.kept_tree.as_ref());
         if shows_the_tree(&self.state) && self.state.rejected.is_empty() {
             // A proved working tree: there is nothing to write, and a diff that nobody doubts is no review.
             return matches!(self.state.conclusion, Some(Conclusion::Verified));
         }
-        self.in_files().is_some_and(|publication| Some(&publication.tree) == kept)
+        let (kept, _) = self.kept();
+        self.in_files().is_some_and(|publication| Some(&publication.tree) == kept.as_ref())
     }
 
     /// The publication that is in the files, where one is.
@@ -208,7 +208,19 @@ impl Entry {
         Some(PublicationLine { number: last.number, state, sentence, unsaved })
     }
 
+    /// The tree that an approval would name, and what its checks say. What was brought onto files that had moved stands
+    /// for what it was made from, also where the review goes on with the change as it was.
+    fn kept(&self) -> (Option<TreeId>, Option<String>) {
+        let Some(report) = &self.report else { return (None, None) };
+        let moved = self.state.rebases.last().filter(|rebase| Some(&rebase.from) == report.kept_tree.as_ref());
+        let Some(moved) = moved else { return (report.kept_tree.clone(), report.kept_verdict.clone()) };
+        let verdict = self.state.judgement(&moved.tree).map(|judgement| judgement.verified);
+        let verdict = verdict.map(|verified| if verified { "verified" } else { "not verified" }.to_owned());
+        (Some(moved.tree.clone()), verdict)
+    }
+
     pub fn line(&self) -> TaskLine {
+        let (kept_tree, kept_verdict) = self.kept();
         let request = &self.state.request;
         let report = self.report.as_deref();
         let conclusion = self.state.conclusion.as_ref();
@@ -235,8 +247,8 @@ impl Entry {
             revision: self.state.revision,
             base: report.and_then(|report| report.base.clone()).or_else(|| self.state.base.clone()),
             tree: report.and_then(|report| report.tree.clone()).or_else(|| self.state.tree.clone()),
-            kept_tree: report.and_then(|report| report.kept_tree.clone()),
-            kept_verdict: report.and_then(|report| report.kept_verdict.clone()),
+            kept_tree,
+            kept_verdict,
             hunks: report.map_or(0, |report| report.hunks.len()),
             rejected: self.state.rejected.len(),
             files: files.len(),
