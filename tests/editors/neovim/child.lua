@@ -14,8 +14,10 @@ function Child.new(workspace)
   self.channel = vim.fn.jobstart(command, { rpc = true, cwd = workspace.path })
   assert(self.channel > 0, 'Neovim does not start')
   self:lua([[
-    messages, outcomes = {}, {}
-    vim.notify = function(text) table.insert(messages, text) end
+    messages, warnings, outcomes = {}, {}, {}
+    vim.notify = function(text, level)
+      table.insert(level and level > vim.log.levels.INFO and warnings or messages, text)
+    end
     local function note(event) table.insert(outcomes, event.data) end
     vim.api.nvim_create_autocmd('User', { pattern = 'UnderstudyOutcome', callback = note })
   ]])
@@ -103,8 +105,16 @@ function Child:outcome(number)
   return self:wait('outcome ' .. number, 'outcomes[...]', number)
 end
 
+--- Takes the only warning there is.
+function Child:expect_warning(text)
+  local warnings = self:lua('local taken = warnings; warnings = {}; return taken')
+  assert(#warnings == 1 and warnings[1]:find(text, 1, true), vim.inspect(warnings))
+end
+
 --- Nothing that went wrong behind the back of a scenario.
 function Child:expect_no_errors()
+  local warnings = self:lua('return warnings')
+  assert(#warnings == 0, vim.inspect(warnings))
   local printed = self:lua([[return vim.api.nvim_exec2('messages', { output = true }).output]])
   assert(not printed:find('[Ee]rror') and not printed:find('E%d+:'), printed)
 end
@@ -119,6 +129,7 @@ function Child:picture()
         buffer = vim.api.nvim_buf_get_name(0),
         lines = vim.api.nvim_buf_get_lines(0, 0, 20, false),
         messages = messages,
+        warnings = warnings,
         outcomes = outcomes,
         tasks = tasks,
         printed = vim.api.nvim_exec2('messages', { output = true }).output,

@@ -18,7 +18,9 @@ local function hold(part, child, workspace)
   local begun = vim.uv.hrtime()
   local ok, why = xpcall(function()
     part.run(child, workspace)
-    child:expect_no_errors()
+    if not part.is_over then
+      child:expect_no_errors()
+    end
   end, debug.traceback)
   io.stdout:write(('%s %5.1f s  %s\n'):format(ok and 'ok    ' or 'FAILED', seconds_since(begun), part.name))
   if ok then

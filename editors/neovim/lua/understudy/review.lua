@@ -27,24 +27,17 @@ local function by_file(hunks)
   return files
 end
 
---- Asks for everything a review shows of this state of a task. What is not among the kept hunks is rejected.
----@param of vim.lsp.Client
+--- Puts what the server says of a task into its review.
+---@param review understudy.Review
 ---@param line understudy.TaskLine
----@param loaded fun(report: understudy.Report, files: understudy.FileDiff[], rejected: table<string, true>)
-local function load(of, line, loaded)
-  client.execute(of, 'task.get', { task = line.id, tree = line.tree }, function(proposal)
-    local kept_tree = line.kept_tree or line.tree
-    client.execute(of, 'task.get', { task = line.id, tree = kept_tree }, function(kept)
-      local rejected = {}
-      for _, hunk in ipairs(proposal.hunks) do
-        rejected[hunk.id] = true
-      end
-      for _, hunk in ipairs(kept.hunks) do
-        rejected[hunk.id] = nil
-      end
-      loaded(kept, by_file(proposal.hunks), rejected)
-    end)
-  end)
+---@param report understudy.Report
+local function take(review, line, report)
+  review.line, review.report, review.files = line, report, by_file(report.hunks)
+  review.index = math.min(review.index, #review.files)
+  review.rejected = {}
+  for _, hunk in ipairs(report.hunks) do
+    review.rejected[hunk.id] = hunk.rejected or nil
+  end
 end
 
 ---@param review understudy.Review
@@ -63,7 +56,7 @@ local function draw(review)
   for side, window in pairs(review.windows) do
     local buffer = vim.api.nvim_win_get_buf(window)
     marks.verdicts(buffer, file, side, review.rejected)
-    -- Places of failures are those of the kept tree; they are right here only while everything is kept.
+    -- The checks are those of the whole proposal.
     marks.failures(
       buffer,
       file.path,
@@ -156,9 +149,12 @@ function M.open(of, line)
       return vim.api.nvim_set_current_tabpage(review.tab)
     end
   end
-  load(of, line, function(report, files, rejected)
-    local review = { client = of, line = line, report = report, files = files, rejected = rejected, index = 1 }
-    review.windows = {}
+  client.execute(of, 'task.get', { task = line.id }, function(report)
+    if #report.hunks == 0 then
+      return say.refuse(line.title .. ': the diff is empty')
+    end
+    local review = { client = of, index = 1, windows = {} }
+    take(review, line, report)
     lay_out(review)
     put_file(review)
   end)
@@ -177,12 +173,11 @@ function M.changed(client_id, line)
         review.line = line
         draw(review)
       else
-        load(review.client, line, function(report, files, rejected)
-          if review.line.revision > line.revision or #files == 0 then
+        client.execute(review.client, 'task.get', { task = line.id }, function(report)
+          if review.line.revision > line.revision or #report.hunks == 0 then
             return
           end
-          review.line, review.report, review.files, review.rejected = line, report, files, rejected
-          review.index = math.min(review.index, #files)
+          take(review, line, report)
           if moved then
             put_file(review)
           else

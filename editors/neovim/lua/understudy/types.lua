@@ -67,6 +67,7 @@
 ---@field new_lines integer
 ---@field risks string[]
 ---@field needs_consent boolean
+---@field rejected boolean
 
 ---@class understudy.Item
 ---@field id {package: string, target: string, path: string}

@@ -61,7 +61,7 @@ end
 local function acting_paths(current)
   local paths = {}
   for _, hunk in ipairs(current.report.hunks) do
-    if hunk.needs_consent and not vim.list_contains(paths, hunk.path) then
+    if hunk.needs_consent and not hunk.rejected and not vim.list_contains(paths, hunk.path) then
       table.insert(paths, hunk.path)
     end
   end

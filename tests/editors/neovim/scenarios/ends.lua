@@ -1,6 +1,38 @@
 --- Servers end, editors end, tasks go on.
 
+--- Waits until a task is there, and returns it.
+local function asked(child)
+  return child:wait(
+    'the task is there',
+    [[(function()
+    local client = vim.lsp.get_clients({ name = 'understudy' })[1]
+    return select(2, next(require('understudy.tasks').of(client.id)))
+  end)()]]
+  )
+end
+
 return {
+  {
+    name = 'the server ends with the editor',
+    run = function(child)
+      child:edit('src/lib.rs')
+      local id = child:lua([[return vim.fn.getpid()]])
+      local function children()
+        local found = vim.system({ 'pgrep', '-P', tostring(id) }, { text = true }):wait()
+        return vim.split(vim.trim(found.stdout), '\n', { trimempty = true })
+      end
+      local servers = children()
+      assert(#servers == 1, vim.inspect(servers))
+      child:stop()
+      assert(
+        vim.wait(2000, function()
+          return vim.uv.fs_stat('/proc/' .. servers[1]) == nil
+        end, 20),
+        'the server is still there'
+      )
+    end,
+    is_over = true,
+  },
   {
     name = 'a killed server is started again by the next command, and its task is there',
     run = function(child)
@@ -16,25 +48,37 @@ return {
     end,
   },
   {
-    name = 'a rename begins at the cursor',
+    name = 'a rename begins at the cursor, by command or by code action',
     archive = 'sums',
     run = function(child, workspace)
       child:edit('src/lib.rs')
-      local line = child:lua([[return vim.fn.search('\\<fn \\zs\\k\\+', 'w')]])
-      assert(line > 0)
-      local name = child:lua([[return vim.fn.expand('<cword>')]])
-      child:command('Understudy rename renamed_here')
-      local task = child:wait(
-        'the task is there',
-        [[(function()
-        local client = vim.lsp.get_clients({ name = 'understudy' })[1]
-        return select(2, next(require('understudy.tasks').of(client.id)))
-      end)()]]
-      )
-      assert(task.title:find(name, 1, true) and task.title:find('renamed_here', 1, true), task.title)
+      child:lua([[vim.fn.search('\\<fn \\zsadd', 'w')]])
+      child:command('Understudy rename plus')
+      local line = child:lua([[return vim.fn.line('.')]])
+      assert(asked(child).title == ('rename `add` at src/lib.rs:%d:8 to `plus`'):format(line), asked(child).title)
       child:command('Understudy cancel')
-      child:wait_for_task('ended')
-      assert(not workspace:read('src/lib.rs'):find('renamed_here'))
+      local first = child:wait_for_task('ended').id
+      child:lua([[
+        vim.ui.input = function(_, typed) typed('sum') end
+        vim.lsp.buf.code_action({ apply = true, filter = function(action)
+          return action.title:find('rename', 1, true) ~= nil
+        end })
+      ]])
+      child:wait(
+        'the second task is there',
+        [[(function(first, line)
+        local client = vim.lsp.get_clients({ name = 'understudy' })[1]
+        for id, task in pairs(require('understudy.tasks').of(client.id)) do
+          if id ~= first then
+            return task.title == ('rename `add` at src/lib.rs:%d:8 to `sum`'):format(line)
+          end
+        end
+      end)(...)]],
+        first,
+        line
+      )
+      child:command('Understudy cancel')
+      assert(not workspace:read('src/lib.rs'):find('plus'))
     end,
   },
   {

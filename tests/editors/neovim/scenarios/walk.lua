@@ -97,6 +97,7 @@ return {
       local outcome = child:outcome(1)
       if outcome.outcome == 'moved' then
         -- Another tree: shown, checked and approved anew.
+        child:expect_warning('moved: nothing was written')
         child:wait(
           'the new tree is reviewed',
           [[(function(tree)
@@ -114,6 +115,39 @@ return {
       child:wait('the review is closed', [[#vim.api.nvim_list_tabpages() == 1]])
       local wanted = '// typed before\n' .. with(with(base, FIRST), SECOND) .. '// typed meanwhile\n'
       equal(text_of(child), wanted, 'nothing typed is lost')
+    end,
+  },
+  {
+    name = 'typing under a review: nothing is written, another tree is shown, checked and approved anew',
+    run = function(child, workspace)
+      local base = workspace:read('src/lib.rs')
+      child:edit('src/lib.rs')
+      child:command('set formatoptions=')
+      child:command('Understudy new fix warnings')
+      local task = child:wait_for_task('review', 'verified')
+      child:review()
+      reject_second(child)
+      child:type('gtGo// typed under the review<Esc>:write<CR>gt')
+      local typed = base .. '// typed under the review\n'
+      child:wait('the review is shown again', [[require('understudy.review').current() ~= nil]])
+      equal(workspace:read('src/lib.rs'), typed, 'what was typed is on disk')
+      child:type(':Understudy apply<CR>')
+      local outcome = child:outcome(1)
+      equal(outcome.outcome, 'moved', outcome.sentence)
+      child:expect_warning('moved: nothing was written')
+      equal(workspace:read('src/lib.rs'), typed, 'nothing is written')
+      child:wait(
+        'the new tree is reviewed',
+        [[(function(tree)
+        local review = require('understudy.review').current()
+        return review.line.tree ~= tree and review.line.kept_verdict == 'verified' and #review.report.hunks == 1
+      end)(...)]],
+        task.tree
+      )
+      child:type(':Understudy apply<CR>')
+      outcome = child:outcome(2)
+      equal(outcome.outcome, 'applied', outcome.sentence)
+      equal(workspace:read('src/lib.rs'), with(typed, FIRST), 'typed text and the kept hunk')
     end,
   },
   {
