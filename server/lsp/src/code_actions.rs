@@ -65,7 +65,8 @@ pub fn actions(session: &Session, params: &CodeActionParams) -> Vec<CodeActionOr
             offers.extend(of_file(session, &path, &params.range.start));
         }
     }
-    if asked_for(params) {
+    // A client of ours has a list of tasks and commands for them.
+    if asked_for(params) && !session.facts.rich {
         offers.extend(of_folder(session, &path));
     }
     let mut seen = std::collections::BTreeSet::new();
