@@ -14,6 +14,30 @@ local function ids_of(hunks)
   end, hunks)
 end
 
+--- The error of a call that names an older revision.
+local CONTENT_MODIFIED = -32801
+
+--- Sends a verdict. A hunk is named by its content, so the verdict means the same at the present revision: keys typed
+--- faster than the server tells of their effect are no mistakes. An approval is never sent again like this.
+---@param of vim.lsp.Client
+---@param verb 'keep'|'reject'
+---@param argument {task: string, hunks: string[], reason?: string}
+---@param line understudy.TaskLine
+---@param is_second? boolean
+local function send(of, verb, argument, line, is_second)
+  local known = vim.tbl_extend('force', argument, { revision = line.revision })
+  client.execute(of, 'hunk.' .. verb, known, function(changed)
+    tasks.changed(of.id, changed)
+  end, function(err)
+    if err.code ~= CONTENT_MODIFIED or is_second then
+      return say.refuse(err.message)
+    end
+    tasks.list(of, function()
+      send(of, verb, argument, assert(tasks.get(of.id, argument.task)), true)
+    end)
+  end)
+end
+
 --- Keeps or rejects the hunks of the current window between two lines. The server then checks what is kept.
 ---@param verb 'keep'|'reject'
 ---@param first integer
@@ -29,10 +53,7 @@ function M.judge(verb, first, last, reason)
     return say.refuse('there is no hunk here; ]c goes to the next one')
   end
   local line = tasks.get(current.client.id, current.line.id) or current.line
-  local argument = { task = line.id, revision = line.revision, hunks = ids_of(hunks), reason = reason }
-  client.execute(current.client, 'hunk.' .. verb, argument, function(changed)
-    tasks.changed(current.client.id, changed)
-  end)
+  send(current.client, verb, { task = line.id, hunks = ids_of(hunks), reason = reason }, line)
 end
 
 ---@param text string

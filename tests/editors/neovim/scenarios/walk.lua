@@ -151,13 +151,13 @@ return {
     end,
   },
   {
-    name = 'a rejected hunk can be kept again, by range too',
+    name = 'hunks are rejected as fast as one types, and kept again by range',
     run = function(child)
       child:edit('src/lib.rs')
       child:command('Understudy new fix warnings')
       child:wait_for_task('review', 'verified')
       child:review()
-      child:command('%Understudy reject')
+      child:type('gg]cR]cR')
       child:wait('both are rejected', [[vim.tbl_count(require('understudy.review').current().rejected) == 2]])
       child:command('%Understudy keep')
       child:wait(
