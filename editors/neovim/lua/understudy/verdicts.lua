@@ -66,11 +66,11 @@ end
 ---@param of vim.lsp.Client
 ---@param outcome understudy.Outcome
 local function report(of, outcome)
-  local text = ('%s: %s'):format(outcome.outcome, outcome.sentence)
+  local is_good = outcome.outcome == 'applied' or outcome.outcome == 'already there'
+  local text = ('%s: %s'):format(is_good and outcome.task.title or outcome.outcome, outcome.sentence)
   if #outcome.unsaved > 0 then
     text = ('%s; not saved: %s'):format(text, table.concat(outcome.unsaved, ', '))
   end
-  local is_good = outcome.outcome == 'applied' or outcome.outcome == 'already there'
   say.answer(text, is_good and vim.log.levels.INFO or vim.log.levels.WARN)
   tasks.changed(of.id, outcome.task)
   vim.api.nvim_exec_autocmds('User', { pattern = 'UnderstudyOutcome', modeline = false, data = outcome })
@@ -95,6 +95,11 @@ local function approve(current)
   local line = current.line
   if not vim.list_contains(line.next, 'apply') then
     return say.refuse(('it cannot be applied now: %s'):format(tasks.summary(line)))
+  end
+  if line.rejected == line.hunks then
+    return say.refuse('every hunk is rejected: there is nothing to apply')
+  elseif line.status == 'checking' then
+    return say.refuse('what is kept is still being checked')
   end
   local argument = { task = line.id, revision = line.revision, tree = line.kept_tree or line.tree }
   if line.kept_verdict ~= 'verified' then
