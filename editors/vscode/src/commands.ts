@@ -29,10 +29,7 @@ const HANDLERS: Record<CommandId, Handler> = {
     await context.server.call(serverCommand.cancel, { task: task.id });
     await refresh(context);
   },
-  'understudy.resumeTask': async (context, argument) => {
-    const task = await chooseTask(context, argument, 'resume', allows('resume'));
-    if (task !== undefined) await context.server.call(serverCommand.resume, { task: task.id });
-  },
+  'understudy.resumeTask': resume,
   'understudy.forgetTask': async (context, argument) => {
     const task = await chooseTask(context, argument, 'forget', (task) => !isBusy(task));
     if (task === undefined) return;
@@ -77,7 +74,7 @@ const ROUTES: Partial<Record<string, Handler>> = {
   [serverCommand.keep]: (context, argument) => judgeHunks(context, 'keep', argument),
   [serverCommand.reject]: (context, argument) => judgeHunks(context, 'reject', argument),
   [serverCommand.cancel]: HANDLERS['understudy.cancelTask'],
-  [serverCommand.resume]: HANDLERS['understudy.resumeTask'],
+  [serverCommand.resume]: resume,
   [serverCommand.receipt]: (context, argument) => showText(context, argument, 'receipt'),
   [serverCommand.compare]: (context, argument) => showText(context, argument, 'compare'),
   [serverCommand.create]: async (context, argument) => {
@@ -116,6 +113,11 @@ async function showText(context: Context, argument: unknown, what: 'receipt' | '
   const { text } = await context.server.call<{ text: string }>(serverCommand[what], on);
   const title = what === 'receipt' ? `${on.check} (${on.task})` : `${on.check} against base (${on.task})`;
   await context.texts.show(title, text);
+}
+
+export async function resume(context: Context, argument: unknown): Promise<void> {
+  const task = await chooseTask(context, argument, 'resume', allows('resume'));
+  if (task !== undefined) await context.server.call(serverCommand.resume, { task: task.id });
 }
 
 /** A review that is ended cannot be taken up again, so it is asked about. */

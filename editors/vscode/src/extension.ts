@@ -1,7 +1,7 @@
 // The extension's beginning and end: makes the parts and ties them together.
 
 import * as vscode from 'vscode';
-import { registerCommands } from './commands';
+import { registerCommands, resume } from './commands';
 import { type Context, complain, refresh } from './context';
 import { plain } from './plain';
 import { Reports } from './reports';
@@ -75,6 +75,7 @@ function tellEnd(context: Context, change: Change): void {
   if (text === undefined) return;
   const next: Record<string, () => Promise<void>> = {};
   if (hasDiff(now)) next['Review'] = () => review(context, { task: now.id });
+  if (now.next.includes('resume')) next['Resume'] = () => resume(context, { task: now.id });
   if (now.question !== null && now.question.options.length > 0) next['Answer'] = () => chooseAnswer(context, now);
   const isGood = now.verdict === 'verified' || now.verdict === 'nothing to do' || now.verdict === 'cancelled';
   const show = isGood ? vscode.window.showInformationMessage : vscode.window.showWarningMessage;

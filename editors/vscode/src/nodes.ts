@@ -79,7 +79,7 @@ export function show(node: Node): Shown {
       const now = look(task);
       const context = ['task', ...task.next, ...(hasDiff(task) ? ['review'] : [])].join('.');
       const description = [now.text, extent(task)].filter((part) => part !== '').join(' · ');
-      const tooltip = [task.title, task.id, task.sentence].filter((part) => part !== '').join('\n');
+      const tooltip = [task.title, `${task.id} in ${task.folder}`, task.sentence].filter((part) => part !== '').join('\n');
       return { label: task.title, description, icon: now.icon, tooltip, context, opens: hasParts(task) ? 'collapsed' : 'never' };
     }
     case 'line':

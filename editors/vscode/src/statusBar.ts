@@ -54,7 +54,8 @@ export class StatusBar implements vscode.Disposable {
   }
 }
 
-/** A task that runs comes before one whose diff waits. */
+/** What runs comes before what was interrupted, and that before a diff that waits. */
 function atHand(tasks: TaskLine[]): TaskLine | undefined {
-  return tasks.find(isBusy) ?? tasks.find((task) => awaitsReview(task) && task.next.includes('apply'));
+  const interrupted = tasks.find((task) => task.status === 'interrupted');
+  return tasks.find(isBusy) ?? interrupted ?? tasks.find((task) => awaitsReview(task) && task.next.includes('apply'));
 }
