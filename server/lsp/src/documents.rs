@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use lsp_types::{DidChangeTextDocumentParams, TextDocumentItem, Url};
 
+use crate::folders::path_of;
 use crate::position::{Encoding, Lines};
 
 /// An open document. Its text is shared: readers get a snapshot and never wait.
@@ -25,7 +26,7 @@ pub struct Documents {
 
 impl Documents {
     pub fn opened(&mut self, item: TextDocumentItem) -> Option<PathBuf> {
-        let path = item.uri.to_file_path().ok()?;
+        let path = path_of(&item.uri)?;
         let look = Look { uri: item.uri, version: item.version, text: item.text.into(), language: item.language_id };
         self.open.insert(path.clone(), look);
         Some(path)
@@ -33,17 +34,26 @@ impl Documents {
 
     /// Takes changes in, each relative to the text after the one before it.
     pub fn changed(&mut self, params: DidChangeTextDocumentParams, encoding: Encoding) -> Option<PathBuf> {
-        let path = params.text_document.uri.to_file_path().ok()?;
+        let path = path_of(&params.text_document.uri)?;
         let document = self.open.get_mut(&path)?;
         let mut text = String::from(&*document.text);
+        let mut lines = Lines::of(&text);
+        // Lines before this one are still where `lines` has them. Many changes at once mostly come from below upwards.
+        let mut known = u32::MAX;
         for change in params.content_changes {
             match change.range {
-                None => text = change.text,
+                None => {
+                    text = change.text;
+                    known = 0;
+                }
                 Some(range) => {
-                    let lines = Lines::of(&text);
+                    if range.start.line.max(range.end.line) >= known {
+                        lines = Lines::of(&text);
+                    }
                     let start = lines.offset(&text, range.start, encoding);
                     let end = lines.offset(&text, range.end, encoding).max(start);
                     text.replace_range(start..end, &change.text);
+                    known = range.start.line.min(range.end.line);
                 }
             }
         }
@@ -53,7 +63,7 @@ impl Documents {
     }
 
     pub fn closed(&mut self, uri: &Url) -> Option<PathBuf> {
-        let path = uri.to_file_path().ok()?;
+        let path = path_of(uri)?;
         self.open.remove(&path).map(|_| path)
     }
 
@@ -75,6 +85,16 @@ mod tests {
     fn change(from: (u32, u32), to: (u32, u32), text: &str) -> TextDocumentContentChangeEvent {
         let range = Range::new(Position::new(from.0, from.1), Position::new(to.0, to.1));
         TextDocumentContentChangeEvent { range: Some(range), range_length: None, text: text.into() }
+    }
+
+    #[test]
+    fn what_only_looks_like_a_file_is_no_open_document() {
+        let mut documents = Documents::default();
+        for uri in ["git:/a/b.rs?HEAD", "untitled:/a/b.rs", "fugitive:///a/.git//0/b.rs", "understudy:/t/0/b.rs"] {
+            let item = TextDocumentItem::new(Url::parse(uri).unwrap(), "rust".into(), 1, "older".into());
+            assert_eq!(documents.opened(item), None, "{uri}");
+        }
+        assert_eq!(documents.iter().count(), 0);
     }
 
     #[test]

@@ -8,6 +8,11 @@ use std::path::{Path, PathBuf};
 use lsp_types::{InitializeParams, Url, WorkspaceFoldersChangeEvent};
 use task::TreePath;
 
+/// The file that a URI names; `None` for what only looks like one: an older revision under a scheme of its own, say.
+pub fn path_of(uri: &Url) -> Option<PathBuf> {
+    if uri.scheme() == "file" { uri.to_file_path().ok() } else { None }
+}
+
 /// One folder that the client has open.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Folder {
@@ -61,21 +66,21 @@ pub struct Folders(Vec<Folder>);
 
 impl Folders {
     pub fn of(params: &InitializeParams) -> Self {
-        let named = params.workspace_folders.iter().flatten().filter_map(|folder| folder.uri.to_file_path().ok());
+        let named = params.workspace_folders.iter().flatten().filter_map(|folder| path_of(&folder.uri));
         let mut paths: Vec<PathBuf> = named.collect();
         if paths.is_empty() {
             // Clients that know no workspace folders still name their root.
-            let root = params.root_uri.as_ref().and_then(|uri| uri.to_file_path().ok());
+            let root = params.root_uri.as_ref().and_then(path_of);
             paths.extend(root);
         }
         Self(paths.into_iter().map(Folder::new).collect())
     }
 
     pub fn changed(&mut self, event: &WorkspaceFoldersChangeEvent) {
-        let gone: Vec<PathBuf> = event.removed.iter().filter_map(|folder| folder.uri.to_file_path().ok()).collect();
+        let gone: Vec<PathBuf> = event.removed.iter().filter_map(|folder| path_of(&folder.uri)).collect();
         self.0.retain(|folder| !gone.contains(&folder.given));
         for folder in &event.added {
-            if let Ok(path) = folder.uri.to_file_path()
+            if let Some(path) = path_of(&folder.uri)
                 && !self.0.iter().any(|known| known.given == path)
             {
                 self.0.push(Folder::new(path));
@@ -115,7 +120,7 @@ impl Folders {
                 Err(format!("several folders are open; say which one as `folder`: {}", names.join(", ")))
             }
             (Some(name), _) => {
-                let path = Url::parse(name).ok().and_then(|uri| uri.to_file_path().ok()).unwrap_or_else(|| name.into());
+                let path = Url::parse(name).ok().as_ref().and_then(path_of).unwrap_or_else(|| name.into());
                 let folder = self.0.iter().find(|folder| folder.given == path || folder.path == path);
                 folder
                     .or_else(|| self.holding(&path))
