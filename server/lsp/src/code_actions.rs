@@ -12,6 +12,7 @@ use serde_json::{Value, json};
 
 use crate::diagnostics::{self, Failure};
 use crate::entry::{Entry, one_line};
+use crate::folders::path_of;
 use crate::hints::Hint;
 use crate::line::{Next, Status, TaskLine};
 use crate::position::Lines;
@@ -30,7 +31,7 @@ struct Offer {
 }
 
 pub fn actions(session: &Session, params: &CodeActionParams) -> Vec<CodeActionOrCommand> {
-    let Ok(path) = params.text_document.uri.to_file_path() else { return Vec::new() };
+    let Some(path) = path_of(&params.text_document.uri) else { return Vec::new() };
     let (first, last) = (params.range.start.line, params.range.end.line);
     let mut offers = Vec::new();
     let at_lines =
@@ -157,6 +158,11 @@ fn of_task(line: &TaskLine, entry: &Entry) -> Vec<Offer> {
             }
         });
     }
+    let unchecked = line.status == Status::Review && line.kept_verdict.is_none() && line.rejected < line.hunks;
+    if unchecked && entry.activity.is_none() {
+        let title = format!("Check what is kept of \"{}\"", line.title);
+        offers.push(offer(&title, "understudy.check.run", by_revision));
+    }
     if line.hunks > 0 {
         offers.push(offer(
             &format!("Open the review of \"{}\"", line.title),
@@ -245,7 +251,7 @@ fn name_at(text: &str, offset: usize) -> Option<(usize, &str)> {
 
 /// Lenses above the hunks of a review, for plain clients that have lenses.
 pub fn lenses(session: &Session, uri: &Url) -> Vec<CodeLens> {
-    let Ok(path) = uri.to_file_path() else { return Vec::new() };
+    let Some(path) = path_of(uri) else { return Vec::new() };
     if session.facts.rich {
         return Vec::new();
     }

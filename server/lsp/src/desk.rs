@@ -34,7 +34,8 @@ pub struct Running {
     pub publishes: bool,
     pub reply: Option<Reply<Value>>,
     cancel: Option<Canceller>,
-    cancelled: bool,
+    /// It made way, or somebody ended it.
+    pub cancelled: bool,
     turn: Option<Sender<()>>,
 }
 

@@ -14,7 +14,7 @@ use crate::code_actions;
 use crate::desk::Order;
 use crate::diagnostics;
 use crate::entry::{Activity, Entry};
-use crate::folders::Folders;
+use crate::folders::{Folders, path_of};
 use crate::hints;
 use crate::mail::{Mail, Mailbox, Refusal};
 use crate::rooms::Rooms;
@@ -87,7 +87,7 @@ impl Loop {
             Mail::Saved(uri) => self.saved(&uri),
             Mail::FoldersChanged(event) => {
                 self.session.folders.changed(&event);
-                let added = event.added.iter().filter_map(|folder| folder.uri.to_file_path().ok());
+                let added = event.added.iter().filter_map(|folder| path_of(&folder.uri));
                 let known =
                     added.filter_map(|path| self.session.folders.holding(&path).map(|folder| folder.path.clone()));
                 self.restore(known.collect());
@@ -196,7 +196,7 @@ impl Loop {
     }
 
     fn saved(&mut self, uri: &Url) {
-        let Ok(path) = uri.to_file_path() else { return };
+        let Some(path) = path_of(uri) else { return };
         let folder = self.session.folders.holding(&path);
         let Some(path) = folder.and_then(|folder| folder.tree_path(&path)) else { return };
         let saved = self.session.entries.values_mut().filter_map(|entry| entry.saved(&path).then(|| entry.id.clone()));
@@ -207,6 +207,8 @@ impl Loop {
         let Ended { act, task, result, loaded } = ended;
         let running = self.session.desk.ended(act);
         let task = task.or_else(|| running.as_ref().and_then(|act| act.task.clone()));
+        let cancelled = running.as_ref().is_some_and(|act| act.cancelled);
+        let failed_check = result.is_err() && running.as_ref().is_some_and(|act| act.activity == Activity::Checking);
         let reply = running.and_then(|act| act.reply);
         if let (Ok(Done::Known), Some(task)) = (&result, &task)
             && self.session.entries.contains_key(task)
@@ -228,11 +230,14 @@ impl Loop {
             (Err(refusal), entry) => {
                 let mut concerns_somebody = reply.is_some();
                 if let Some(entry) = entry {
-                    concerns_somebody |= entry.activity == Some(Activity::Publishing);
+                    // A check that made way for another one failed for nobody.
+                    concerns_somebody |= match entry.activity {
+                        Some(Activity::Checking) => !cancelled,
+                        activity => activity == Some(Activity::Publishing),
+                    };
                     entry.activity = None;
                     self.session.changed.insert(entry.id.clone());
                 }
-                // A check that made way for another one failed for nobody.
                 if concerns_somebody {
                     self.crew.say_refusal(refusal);
                 }
@@ -264,7 +269,10 @@ impl Loop {
         }
         if let Some(task) = task {
             self.answer_cancelled(&task);
-            self.check_what_is_kept(&task);
+            // One that failed would fail again, and one that was cancelled is not wanted.
+            if !failed_check {
+                self.check_what_is_kept(&task);
+            }
         }
         self.session.stale.touch();
     }
@@ -352,7 +360,7 @@ impl Loop {
     }
 
     fn not_shown(&self, uri: &Url) {
-        if let Ok(path) = uri.to_file_path() {
+        if let Some(path) = path_of(uri) {
             self.crew.say(MessageType::INFO, &format!("written to {}", path.display()));
         }
     }
