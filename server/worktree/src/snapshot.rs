@@ -119,6 +119,11 @@ pub fn freeze(
         store.flush()?;
         let ignored = |path: &TreePath| rules.clone().ignore_new(&beneath, path.as_bytes());
         for (path, text) in overlays {
+            if overlay::lies_in_an_entry(&base, path) {
+                let disk = std::fs::read(workspace.absolute(path)).unwrap_or_default();
+                freezer.limitations.extend(overlay::not_taken(path, text, &disk));
+                continue;
+            }
             overlay::lay(store, &mut base, path, text, &allowed, ignored, &mut freezer.limitations)?;
         }
     }

@@ -54,6 +54,17 @@ pub(super) fn lay(
     Ok(())
 }
 
+/// Whether a document has a path that no tree can hold beside this one: its folder is a link or a submodule.
+pub(super) fn lies_in_an_entry(base: &Entries, path: &TreePath) -> bool {
+    std::iter::successors(path.parent(), TreePath::parent).any(|folder| base.contains_key(&folder))
+}
+
+/// What is said of such a document, where it holds something that its file does not.
+pub(super) fn not_taken(path: &TreePath, text: &[u8], disk: &[u8]) -> Option<Limitation> {
+    let why = "its unsaved text was not taken: it was opened through a link, or lies in a submodule";
+    (plain(text) != plain(disk)).then(|| Limitation::at(path.clone(), None, why))
+}
+
 /// Text without byte order mark, carriage returns before newlines and final newline.
 fn plain(text: &[u8]) -> Vec<u8> {
     let text = text.strip_prefix(BOM).unwrap_or(text);

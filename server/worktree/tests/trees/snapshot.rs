@@ -352,6 +352,27 @@ fn overlays_replace_disk_text_and_only_where_they_say_something_else() {
 }
 
 #[test]
+fn documents_behind_a_link_or_in_a_submodule_leave_the_base_a_tree() {
+    let home = Home::with(&[("real/a.rs", "one\n")]);
+    symlink("real", home.top().join("link")).unwrap();
+    home.write("inner/x.rs", "one\n");
+    home.commit();
+    let head = home.run(&["rev-parse", "HEAD"]);
+    home.run(&["rm", "-q", "--cached", "-r", "inner"]);
+    home.run(&["update-index", "--add", "--cacheinfo", &format!("160000,{},inner", head.trim())]);
+    let store = home.store();
+    let disk = home.freeze(&store);
+    let with = |text: &str| {
+        let overlays: Vec<_> = ["link/a.rs", "inner/x.rs"].map(|name| (path(name), text.into())).into();
+        freeze(&home.workspace(), &store, &overlays, &FreezeOptions::default()).unwrap()
+    };
+    let clean = with("one\n");
+    assert_eq!((&clean.base, says(&clean, "not taken")), (&disk.base, false));
+    let typed = with("two\n");
+    assert_eq!((&typed.base, says(&typed, "not taken")), (&disk.base, true));
+}
+
+#[test]
 fn a_change_of_equal_length_right_after_a_snapshot_is_seen() {
     let home = Home::with(&[("a.rs", "one\n")]);
     let store = home.store();
