@@ -318,8 +318,6 @@ fn outcome(applied: &Applied) -> (&'static str, String) {
         Applied::Ended(PublicationEnd::Refused { reason }) | Applied::Refused { reason } => {
             ("refused", format!("nothing was written: {reason}"))
         }
-        #[expect(unreachable_patterns, reason = "journals of older versions may hold other ends")]
-        Applied::Ended(_) => ("refused", "nothing was written".into()),
         Applied::Moved { verified, .. } => (
             "moved",
             format!(

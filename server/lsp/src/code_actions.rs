@@ -44,8 +44,8 @@ pub fn actions(session: &Session, params: &CodeActionParams) -> Vec<CodeActionOr
             offers.extend(of_task(&entry.line(), entry));
         }
     }
-    for Failure { task, revision, check, line, .. } in diagnostics::failures(session, &path) {
-        if at_lines(&(line..line + 1)) {
+    for Failure { task, revision, check, path: at, line, .. } in diagnostics::failures(session) {
+        if at == path && at_lines(&(line..line + 1)) {
             let named = json!({ "task": task, "check": check });
             offers.push(offer(
                 "Re-run the checks",

@@ -16,6 +16,7 @@ pub struct Failure {
     pub task: TaskId,
     pub revision: u64,
     pub check: String,
+    pub path: PathBuf,
     pub line: u32,
     pub text: String,
 }
@@ -42,7 +43,7 @@ pub fn news(session: &mut Session) -> Vec<PublishDiagnosticsParams> {
 
 fn all(session: &Session) -> BTreeMap<PathBuf, Vec<Diagnostic>> {
     let mut all: BTreeMap<PathBuf, Vec<Diagnostic>> = BTreeMap::new();
-    for (entry, folder) in session.reviews() {
+    for (entry, _) in session.reviews() {
         let line = entry.line();
         let data = json!({ "task": entry.id, "revision": line.revision, "tree": line.kept_tree });
         if let Some((path, at)) = place(session, entry) {
@@ -55,18 +56,11 @@ fn all(session: &Session) -> BTreeMap<PathBuf, Vec<Diagnostic>> {
             );
             all.entry(path).or_default().push(diagnostic(at, at, DiagnosticSeverity::INFORMATION, &message, data));
         }
-        let paths = entry.report.iter().flat_map(|report| &report.checks).flat_map(|check| &check.new_failures);
-        let mut files: Vec<PathBuf> = paths.filter_map(|item| Some(folder.document(&item.at.as_ref()?.0))).collect();
-        files.sort_unstable();
-        files.dedup();
-        for path in files {
-            for failure in failures(session, &path).into_iter().filter(|failure| failure.task == entry.id) {
-                let data = json!({ "task": entry.id, "check": failure.check });
-                let found =
-                    diagnostic(failure.line, failure.line, DiagnosticSeverity::INFORMATION, &failure.text, data);
-                all.entry(path.clone()).or_default().push(found);
-            }
-        }
+    }
+    for failure in failures(session) {
+        let Failure { task, check, path, line, text, .. } = failure;
+        let data = json!({ "task": task, "check": check });
+        all.entry(path).or_default().push(diagnostic(line, line, DiagnosticSeverity::INFORMATION, &text, data));
     }
     if !session.facts.lenses {
         for (path, hints) in &session.hints {
@@ -119,31 +113,27 @@ fn place(session: &Session, entry: &Entry) -> Option<(PathBuf, u32)> {
 
 /// Tasks that are spoken of in a file, with their lines: those with a review or something that runs.
 pub fn places<'s>(session: &'s Session, path: &Path) -> Vec<(&'s Entry, u32)> {
-    let entries = session.entries.values().filter(|entry| !entry.line().next.is_empty());
+    let entries = session.entries.values().filter(|entry| !entry.next().is_empty());
     let at = entries.filter_map(|entry| place(session, entry).map(|(file, line)| (entry, file, line)));
     at.filter(|(_, file, _)| file == path).map(|(entry, _, line)| (entry, line)).collect()
 }
 
-/// Failures of reviews in a file that the base does not show.
-pub fn failures(session: &Session, path: &Path) -> Vec<Failure> {
-    let mut found = Vec::new();
-    for (entry, folder) in session.reviews() {
-        let Some(report) = &entry.report else { continue };
-        for check in &report.checks {
-            for item in &check.new_failures {
-                let Some((at, line)) = &item.at else { continue };
-                if folder.document(at) == path {
-                    let excerpt = item.excerpt.lines().next().unwrap_or_default();
-                    found.push(Failure {
-                        task: entry.id.clone(),
-                        revision: entry.state.revision,
-                        check: check.check.0.clone(),
-                        line: line.saturating_sub(1),
-                        text: format!("{} fails with the change: {} {excerpt}", check.check.0, item.id),
-                    });
-                }
-            }
-        }
-    }
-    found
+/// Failures of reviews that the base does not show.
+pub fn failures(session: &Session) -> impl Iterator<Item = Failure> {
+    session.reviews().flat_map(|(entry, folder)| {
+        let checks = entry.report.iter().flat_map(|report| &report.checks);
+        let items = checks.flat_map(|check| check.new_failures.iter().map(move |item| (check, item)));
+        items.filter_map(|(check, item)| {
+            let (at, line) = item.at.as_ref()?;
+            let excerpt = item.excerpt.lines().next().unwrap_or_default();
+            Some(Failure {
+                task: entry.id.clone(),
+                revision: entry.state.revision,
+                check: check.check.0.clone(),
+                path: folder.document(at),
+                line: line.saturating_sub(1),
+                text: format!("{} fails with the change: {} {excerpt}", check.check.0, item.id),
+            })
+        })
+    })
 }

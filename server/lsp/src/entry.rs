@@ -18,7 +18,7 @@ const LARGEST_FILE: usize = 1 << 20;
 pub struct Loaded {
     pub id: TaskId,
     pub state: State,
-    /// Of the diff under review.
+    /// Of the diff under review, without its text: the review document reads that anew.
     pub report: Arc<Report>,
     /// The text that the developer's files show while nothing is applied, for the files of the diff.
     pub shown: BTreeMap<TreePath, Arc<[u8]>>,
@@ -31,7 +31,8 @@ impl Loaded {
         let records = house.journal.records(id)?;
         let state = State::fold(records.iter().filter_map(|record| record.event.as_ref().ok()))
             .ok_or_else(|| agent::Error::Sentence(format!("the history of task {id} cannot be read")))?;
-        let report = agent::report(&*house.journal, &house.state, id, None)?;
+        let mut report = agent::report(&*house.journal, &house.state, id, None)?;
+        report.diff = String::new();
         let mut shown = BTreeMap::new();
         if let (Some(base), Some(tree)) = (&report.base, &report.tree) {
             let worktree = shows_the_tree(&state);
@@ -103,8 +104,9 @@ impl Entry {
     pub fn load(&mut self, loaded: Loaded) {
         self.state = loaded.state;
         self.report = Some(loaded.report);
-        self.shown = loaded.shown;
         self.elsewhere = loaded.elsewhere;
+        // Hints are for reviews alone: what has ended costs no memory of its files.
+        self.shown = if self.is_in_review() { loaded.shown } else { BTreeMap::new() };
     }
 
     /// Takes a piece of news in.
@@ -128,7 +130,17 @@ impl Entry {
 
     pub fn settled(&mut self, done: &Done) {
         (self.doing, self.done, self.total) = (String::new(), 0, 0);
-        if let Done::Outcome { sentence, unsaved, .. } = done {
+        let Done::Outcome { word, sentence, unsaved } = done else { return };
+        // What was refused before it began is no publication, and says nothing about the one before it.
+        let end = self.state.publications.last().and_then(|last| last.end.as_ref());
+        let is_its_end = match end {
+            Some(PublicationEnd::Applied) => *word == "applied",
+            Some(PublicationEnd::Partial { .. }) => *word == "partial",
+            Some(PublicationEnd::Diverged { .. }) => *word == "diverged",
+            Some(PublicationEnd::Refused { .. }) => *word == "refused",
+            None => false,
+        };
+        if is_its_end {
             self.published = Some((sentence.clone(), unsaved.clone()));
         }
     }
@@ -180,7 +192,7 @@ impl Entry {
         applied().rev().find(|it| it.undoes.is_none() && !undone(it.number))
     }
 
-    fn next(&self) -> Vec<Next> {
+    pub fn next(&self) -> Vec<Next> {
         let mut next = Vec::new();
         match self.status() {
             Status::Waiting | Status::Running | Status::Checking | Status::Publishing => next.push(Next::Cancel),

@@ -2,7 +2,6 @@
 //!
 //! * Order: a handler is polled once in the order of the wire, so that what it posts before its first await is in order.
 //! * `exit` while standard input stays open: the framework would wait for ever.
-//! * `null` as the parameters of a method that has none is refused; it means the same as nothing.
 //! * A panic in a handler would end the process: it becomes an error answer.
 //! * `params: null` where a method takes none is refused: they are left out.
 //! * Handlers that wait for the client would fill the framework's few places, `$/cancelRequest` included: none does, see

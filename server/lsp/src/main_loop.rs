@@ -15,7 +15,7 @@ use crate::desk::Order;
 use crate::diagnostics;
 use crate::entry::{Activity, Entry};
 use crate::folders::{Folders, path_of};
-use crate::hints;
+use crate::hints::{self, Mapped};
 use crate::mail::{Mail, Mailbox, Refusal};
 use crate::rooms::Rooms;
 use crate::session::{Session, TELL, Watch};
@@ -197,10 +197,12 @@ impl Loop {
 
     fn saved(&mut self, uri: &Url) {
         let Some(path) = path_of(uri) else { return };
-        let folder = self.session.folders.holding(&path);
-        let Some(path) = folder.and_then(|folder| folder.tree_path(&path)) else { return };
-        let saved = self.session.entries.values_mut().filter_map(|entry| entry.saved(&path).then(|| entry.id.clone()));
-        self.session.changed.extend(saved);
+        for entry in self.session.entries.values_mut() {
+            let folder = self.session.folders.by_path(&entry.state.request.workspace);
+            if folder.and_then(|folder| folder.tree_path(&path)).is_some_and(|path| entry.saved(&path)) {
+                self.session.changed.insert(entry.id.clone());
+            }
+        }
     }
 
     fn ended(&mut self, ended: Ended) {
@@ -331,7 +333,11 @@ impl Loop {
             self.session.stale.taken();
             let wanted = self.session.wanted();
             let mailbox = self.crew.mailbox.clone();
-            self.crew.beside("hints", move || mailbox.post(Mail::Mapped(hints::map(wanted))));
+            self.session.stale.mapping = self.crew.beside("hints", move || {
+                // The next working out waits for this mail, so it comes whatever happens.
+                let mapped = catch_unwind(AssertUnwindSafe(|| hints::map(wanted)));
+                mailbox.post(Mail::Mapped(mapped.unwrap_or(Mapped { files: Vec::new() })));
+            });
         }
         if !self.session.changed.is_empty() && self.session.told.is_none_or(|told| told + TELL <= now) {
             self.session.told = Some(now);

@@ -56,19 +56,23 @@ impl Crew {
         });
     }
 
-    /// Runs something on a thread of its own. Where none can be started, whoever waits hears that nobody answers.
-    pub fn beside(&self, name: &str, work: impl FnOnce() + Send + 'static) {
-        let _ = std::thread::Builder::new().name(name.into()).spawn(work);
+    /// Runs something on a thread of its own. Where none can be started it answers `false`, and a caller whose reply was
+    /// moved there hears that nobody answers.
+    pub fn beside(&self, name: &str, work: impl FnOnce() + Send + 'static) -> bool {
+        std::thread::Builder::new().name(name.into()).spawn(work).is_ok()
     }
 
     /// Tasks of these folders that were there before us, and where their folders' trees begin.
     pub fn restore(&self, folders: Vec<PathBuf>) {
         let crew = self.clone();
-        self.beside("restore", move || {
-            // Commands wait for this mail, so it comes whatever happens.
+        // Commands wait for this mail, so it comes whatever happens.
+        let started = self.beside("restore", move || {
             let loaded = catch_unwind(AssertUnwindSafe(|| crew.earlier(&folders)));
             crew.mailbox.post(Mail::Restored(loaded.ok().flatten().unwrap_or_default()));
         });
+        if !started {
+            self.mailbox.post(Mail::Restored(Vec::new()));
+        }
     }
 
     fn earlier(&self, folders: &[PathBuf]) -> Option<Vec<Loaded>> {
@@ -148,7 +152,7 @@ impl Crew {
     }
 }
 
-/// Older tasks are in `understudy.task.list` of the command line; an editor starts with the newest.
+/// An editor starts with the newest; `understudy tasks list` on the command line has all of them.
 const MOST_RESTORED: usize = 30;
 
 fn value(of: &impl serde::Serialize) -> Result<Value, Refusal> {

@@ -112,7 +112,7 @@ impl Session {
         });
     }
 
-    /// The folder of a task, also when the client has closed it meanwhile.
+    /// The folder of a task; `None` when the client has closed it meanwhile.
     pub fn folder_of(&self, entry: &Entry) -> Option<&Folder> {
         self.folders.by_path(&entry.state.request.workspace)
     }
