@@ -4,6 +4,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::mpsc::channel;
+use std::time::{Duration, Instant};
 
 use agent::{Applied, Approval, Audience, House, Walk};
 use task::{HunkId, PublicationEnd, TaskId, TreePath};
@@ -15,6 +16,9 @@ use crate::mail::{Mail, Mailbox, Refusal};
 use crate::publisher::EditorPublisher;
 use crate::rooms::{Ask, Rooms};
 use crate::transport::Outbox;
+
+/// How long another process may take to end its task when it is asked to; it looks every 300 ms.
+const GOODBYE: Duration = Duration::from_secs(10);
 
 /// Which act, counted by the desk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
@@ -89,7 +93,8 @@ struct OpenDocuments(Mailbox);
 
 impl agent::Documents for OpenDocuments {
     fn open(&self, top: &std::path::Path) -> Vec<(TreePath, Vec<u8>)> {
-        self.0.ask(|reply| Mail::Documents { top: top.to_owned(), reply }).unwrap_or_default()
+        let open = self.0.ask(|reply| Mail::Documents { top: top.to_owned(), reply }).unwrap_or_default();
+        open.into_iter().map(|(path, text)| (path, text.as_bytes().to_vec())).collect()
     }
 }
 
@@ -175,7 +180,7 @@ impl Crew {
         let (task, state) = (walk.id().clone(), Box::new(walk.state().clone()));
         self.mailbox.post(Mail::Begun { act, task, state, turn });
         // A turn that never comes means that the server ends.
-        let waits = std::time::Instant::now();
+        let waits = Instant::now();
         if ours.recv().is_err() {
             return Err(Refusal::Failed("the server ends; the task can be resumed".into()));
         }
@@ -272,6 +277,15 @@ fn cancel(house: &House, task: &TaskId) -> Result<Done, Refusal> {
         && owner != std::process::id()
     {
         house.journal.request_cancel(task).map_err(|error| Refusal::Failed(error.to_string()))?;
+        let end = Instant::now() + GOODBYE;
+        while house.journal.owner(task).is_ok_and(|now| now == Some(owner)) {
+            if Instant::now() >= end {
+                return Err(Refusal::Failed(format!(
+                    "process {owner} was asked to end task {task} and has not done it"
+                )));
+            }
+            std::thread::sleep(Duration::from_millis(100));
+        }
         return Ok(Done::Cancelled);
     }
     let walk = Walk::take(house, task).map_err(failed)?;

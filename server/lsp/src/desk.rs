@@ -17,7 +17,7 @@ use crate::mail::Reply;
 #[derive(Debug)]
 pub struct Order {
     pub task: Option<TaskId>,
-    /// The workspace folder.
+    /// The workspace, see [`crate::session::Session::workspace`].
     pub folder: String,
     pub work: Work,
     pub reply: Option<Reply<Value>>,

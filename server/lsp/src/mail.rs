@@ -1,7 +1,7 @@
 //! [`Mail`]: everything that reaches the loop, closed. What is not here cannot change state.
 
 use std::path::PathBuf;
-use std::sync::mpsc;
+use std::sync::{Arc, mpsc};
 use std::time::Instant;
 
 use agent::Progress;
@@ -83,6 +83,8 @@ pub enum Mail {
     Ended(Box<Ended>),
     /// Tasks that were there when the server started.
     Restored(Vec<Loaded>),
+    /// Tasks that other processes work on, as they are now.
+    Seen(Vec<Loaded>),
     /// Where the tree paths of a folder begin.
     FolderKnown {
         folder: PathBuf,
@@ -92,7 +94,7 @@ pub enum Mail {
     /// What is open below a folder.
     Documents {
         top: PathBuf,
-        reply: mpsc::Sender<Vec<(TreePath, Vec<u8>)>>,
+        reply: mpsc::Sender<Vec<(TreePath, Arc<str>)>>,
     },
     /// One document, as it is now.
     Look {

@@ -159,6 +159,21 @@ impl Loop {
                     }
                 }
             }
+            Mail::Seen(loaded) => {
+                self.session.looking = false;
+                for loaded in loaded {
+                    // One that is ours by now is known better.
+                    let entry = self.session.entries.get_mut(&loaded.id);
+                    let Some(entry) = entry.filter(|entry| entry.elsewhere && entry.activity.is_none()) else {
+                        continue;
+                    };
+                    if entry.state != loaded.state || entry.elsewhere != loaded.elsewhere {
+                        self.session.changed.insert(loaded.id.clone());
+                        self.session.stale.touch();
+                        entry.load(loaded);
+                    }
+                }
+            }
             Mail::FolderKnown { folder, top } => {
                 self.session.folders.known(&folder, top);
                 self.session.stale.touch();
@@ -286,7 +301,7 @@ impl Loop {
         let line = entry.line();
         let unchecked = line.kept_verdict.is_none() && line.rejected > 0 && line.rejected < line.hunks;
         if entry.is_in_review() && unchecked && !entry.elsewhere && !session.desk.has_orders(task) {
-            let folder = entry.state.request.workspace.clone();
+            let folder = session.workspace(&entry.state.request.workspace);
             let work = Work::Check { revision: None };
             session.desk.order(Order { task: Some(task.clone()), folder, work, reply: None });
         }
@@ -329,6 +344,10 @@ impl Loop {
             }
         }
         self.session.expire_watches(now);
+        if self.session.next_look_elsewhere().is_some_and(|at| at <= now) {
+            self.session.looked = Some(now);
+            self.session.looking = self.crew.look_again(self.session.elsewhere().cloned().collect());
+        }
         if self.session.stale.due().is_some_and(|due| due <= now) {
             self.session.stale.taken();
             let wanted = self.session.wanted();

@@ -78,7 +78,7 @@ impl Loop {
     fn create(&mut self, params: CreateParams, reply: Reply<Value>) {
         match self.asked(params) {
             Ok((ask, patch)) => {
-                let folder = ask.folder.clone();
+                let folder = self.session.workspace(&ask.folder);
                 let work = Work::Create { ask: Box::new(ask), patch };
                 self.session.desk.order(Order { task: None, folder, work, reply: Some(reply) });
             }
@@ -166,7 +166,7 @@ impl Loop {
         let Some(entry) = self.session.entries.get(task) else { return self.refuse(reply, unknown(task)) };
         match work(entry) {
             Ok(work) => {
-                let folder = entry.state.request.workspace.clone();
+                let folder = self.session.workspace(&entry.state.request.workspace);
                 let early = self.session.facts.waits_deaf && matches!(work, Work::Apply { .. } | Work::Undo { .. });
                 let reply = if early {
                     // What came of it is said as a message.

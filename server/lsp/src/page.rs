@@ -56,7 +56,7 @@ pub fn review(report: &Report) -> String {
         line(format_args!("\n## Diff\n"));
         // A fence longer than any in the text, so that the diff cannot end it.
         let fence = "`".repeat(longest_run(&report.diff, '`').max(2) + 1);
-        line(format_args!("{fence}diff\n{}{fence}", report.diff));
+        line(format_args!("{fence}diff\n{}{fence}", task::printable(&report.diff)));
     }
     page
 }
@@ -91,7 +91,7 @@ pub fn comparison(check: &Comparison) -> String {
     let items = |title: &str, items: &[Item], text: &mut String| {
         for item in items {
             let at = item.at.as_ref().map(|(path, line)| format!(" at {path}:{line}")).unwrap_or_default();
-            let _ = write!(text, "\n{title}: {}{at}\n{}\n", item.id, item.excerpt);
+            let _ = write!(text, "\n{title}: {}{at}\n{}\n", item.id, task::printable(&item.excerpt));
         }
     };
     items("new failure", &check.new_failures, &mut text);

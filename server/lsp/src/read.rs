@@ -89,6 +89,18 @@ impl Crew {
         Some(ids.filter_map(|id| Loaded::load(&house, &id).ok()).collect())
     }
 
+    /// Looks at tasks that other processes work on. Whether somebody looks.
+    pub fn look_again(&self, tasks: Vec<TaskId>) -> bool {
+        let crew = self.clone();
+        self.beside("look", move || {
+            let seen = catch_unwind(AssertUnwindSafe(|| {
+                let house = crew.house().ok()?;
+                Some(tasks.iter().filter_map(|id| Loaded::load(&house, id).ok()).collect())
+            }));
+            crew.mailbox.post(Mail::Seen(seen.ok().flatten().unwrap_or_default()));
+        })
+    }
+
     fn house(&self) -> Result<House, Refusal> {
         self.rooms.house(Audience::none(), Arc::new(NoDocuments)).map_err(Refusal::Failed)
     }

@@ -2,11 +2,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::mpsc::Sender;
 use std::time::{Duration, Instant};
 
 use lsp_types::{Diagnostic, ExecuteCommandParams};
 use serde_json::Value;
-use std::sync::mpsc::Sender;
 use task::{TaskId, TreePath};
 
 use crate::client::Facts;
@@ -23,6 +24,8 @@ const QUIET: Duration = Duration::from_millis(40);
 const LATEST: Duration = Duration::from_millis(400);
 /// Clients hear of a task this often at most.
 pub const TELL: Duration = Duration::from_millis(100);
+/// Tasks that other processes work on are looked at this often: nobody tells us of them.
+const LOOK: Duration = Duration::from_secs(2);
 
 #[derive(Default)]
 pub struct Session {
@@ -38,6 +41,9 @@ pub struct Session {
     pub changed: BTreeSet<TaskId>,
     pub told: Option<Instant>,
     pub watches: Vec<Watch>,
+    /// When tasks of other processes were last looked at, and whether that look is not over.
+    pub looked: Option<Instant>,
+    pub looking: bool,
     /// What the client shows.
     pub published: BTreeMap<PathBuf, Vec<Diagnostic>>,
     /// Who waits for the end of a cancelled task.
@@ -117,6 +123,23 @@ impl Session {
         self.folders.by_path(&entry.state.request.workspace)
     }
 
+    /// What acts take turns in: one repository is one workspace, whichever of its folders are open.
+    pub fn workspace(&self, folder: &str) -> String {
+        let top = self.folders.by_path(folder).map(|folder| folder.top.to_string_lossy().into_owned());
+        top.unwrap_or_else(|| folder.to_owned())
+    }
+
+    /// Tasks that other processes work on.
+    pub fn elsewhere(&self) -> impl Iterator<Item = &TaskId> {
+        self.entries.values().filter(|entry| entry.elsewhere && entry.activity.is_none()).map(|entry| &entry.id)
+    }
+
+    /// When to look at them; `None` while there are none or somebody looks.
+    pub fn next_look_elsewhere(&self) -> Option<Instant> {
+        let wanted = !self.looking && self.elsewhere().next().is_some();
+        wanted.then(|| self.looked.map_or_else(Instant::now, |looked| looked + LOOK))
+    }
+
     /// Tasks under review, with their folders.
     pub fn reviews(&self) -> impl Iterator<Item = (&Entry, &Folder)> {
         let entries = self.entries.values().filter(|entry| entry.is_in_review());
@@ -150,13 +173,13 @@ impl Session {
     }
 
     /// Open documents below a folder, by tree path.
-    pub fn documents_below(&self, top: &std::path::Path) -> Vec<(TreePath, Vec<u8>)> {
-        let mut found: BTreeMap<TreePath, Vec<u8>> = BTreeMap::new();
+    pub fn documents_below(&self, top: &std::path::Path) -> Vec<(TreePath, Arc<str>)> {
+        let mut found: BTreeMap<TreePath, Arc<str>> = BTreeMap::new();
         // Whoever asks knows the top; a folder may not know its own yet.
         for (path, look) in self.documents.iter() {
             let mut below = self.folders.iter().filter_map(|folder| folder.tree_path_below(top, path));
             if let Some(path) = below.next() {
-                found.insert(path, look.text.as_bytes().to_vec());
+                found.insert(path, Arc::clone(&look.text));
             }
         }
         found.into_iter().collect()
@@ -169,6 +192,6 @@ impl Session {
         // Callers that cancelled their requests, and a client that died without a word.
         let usual =
             (!self.desk.is_idle() || self.facts.process.is_some()).then(|| Instant::now() + Duration::from_millis(500));
-        [self.stale.due(), tell, watch, usual].into_iter().flatten().min()
+        [self.stale.due(), tell, watch, usual, self.next_look_elsewhere()].into_iter().flatten().min()
     }
 }

@@ -71,7 +71,7 @@ impl Crew {
         let titles = options
             .iter()
             .take(8)
-            .map(|title| MessageActionItem { title: title.clone(), properties: Default::default() });
+            .map(|title| MessageActionItem { title: one_line(title), properties: Default::default() });
         let params = ShowMessageRequestParams {
             typ: MessageType::INFO,
             message: format!("Understudy: {}", one_line(text)),

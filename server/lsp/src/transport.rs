@@ -23,6 +23,7 @@ use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tower_lsp::{Client, LspService, Server};
 
 use crate::backend::Backend;
+use crate::entry::one_line;
 use crate::guard::Guard;
 use crate::line::TaskLine;
 use crate::mail::{Mail, Mailbox};
@@ -164,7 +165,7 @@ async fn send(client: &Client, mailbox: &Mailbox, message: Outgoing) {
             let mailbox = mailbox.clone();
             request::<ShowMessageRequest>(client, params, move |answer| {
                 let chosen = answer.ok().flatten().map(|item| item.title);
-                if let Some(option) = chosen.filter(|title| options.contains(title)) {
+                if let Some(option) = options.into_iter().find(|option| chosen == Some(one_line(option))) {
                     mailbox.post(Mail::Chosen { folder, option });
                 }
             });
