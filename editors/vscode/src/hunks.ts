@@ -36,6 +36,15 @@ export function lineOf(hunk: Hunk, side: 'base' | 'tree'): number {
   return Math.max(0, start - 1);
 }
 
+/** The hunk at a line, from 0, of one of the two texts; where it has no lines there, the line it stands above. */
+export function hunkAt(hunks: readonly Hunk[], line: number, side: 'base' | 'tree'): Hunk | undefined {
+  return hunks.find((hunk) => {
+    const lines = side === 'base' ? hunk.base_lines : hunk.new_lines;
+    const first = lineOf(hunk, side);
+    return hunk.kind !== 'text' || (first <= line && line < first + Math.max(1, lines));
+  });
+}
+
 /** What a hunk does, in a few words. */
 export function describe(hunk: Hunk): string {
   switch (hunk.kind) {

@@ -13,14 +13,15 @@ export const PALETTE = [
   'understudy.showTasks',
   'understudy.runDoctor',
   'understudy.renameSymbol',
+  // At the cursor of a review, where a lens does not say which.
+  'understudy.keepHunks',
+  'understudy.rejectHunks',
   'understudy.restartServer',
   'understudy.showLog',
 ] as const;
 
-/** Commands that only make sense on something that is shown: a hunk, a check, a node of the view. */
+/** Commands that only make sense on something that is shown: a check, a node of the view. */
 export const INNER = [
-  'understudy.keepHunks',
-  'understudy.rejectHunks',
   'understudy.checkAgain',
   'understudy.showReceipt',
   'understudy.compareWithBase',

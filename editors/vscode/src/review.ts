@@ -2,17 +2,25 @@
 
 import * as vscode from 'vscode';
 import { SCHEME, addressOf, nameOf } from './addresses';
-import { type FileDiff, byFile, lineOf } from './hunks';
+import { type FileDiff, byFile, hunkAt, lineOf } from './hunks';
 import { lensesOf } from './lenses';
 import { topOf } from './places';
 import type { TaskLine } from './protocol';
 import type { Reports } from './reports';
 import type { Tasks } from './tasks';
 import { uriOf } from './treeFiles';
+import { takesVerdicts } from './words';
 
 /** The title of a review names its task, because the title is all that a tab tells an extension. */
 function titleOf(task: TaskLine): string {
   return `Understudy: ${task.title} (${task.id})`;
+}
+
+interface Shown {
+  task: TaskLine;
+  file: FileDiff;
+  side: 'base' | 'tree';
+  isFirst: boolean;
 }
 
 interface Sides {
@@ -89,16 +97,22 @@ export class Review implements vscode.CodeLensProvider, vscode.Disposable {
     else if (only !== undefined) await vscode.commands.executeCommand('vscode.open', only, options, title);
   }
 
+  /** The hunk at the cursor of a diff, named as lenses name it. */
+  async atCursor(): Promise<{ task: string; tree: string; hunks: string[] } | undefined> {
+    const editor = vscode.window.activeTextEditor;
+    const shown = editor === undefined ? undefined : await this.#shown(editor.document.uri);
+    if (editor === undefined || shown === undefined) return undefined;
+    const { task, file, side } = shown;
+    const hunk = hunkAt(file.hunks, editor.selection.active.line, side);
+    return hunk === undefined || task.tree === null ? undefined : { task: task.id, tree: task.tree, hunks: [hunk.id] };
+  }
+
   async provideCodeLenses(document: vscode.TextDocument): Promise<vscode.CodeLens[]> {
-    const address = addressOf(document.uri);
-    const task = address === undefined ? undefined : this.#tasks.get(address.task);
-    if (address === undefined || task === undefined) return [];
-    const side = address.tree === task.tree ? 'tree' : address.tree === task.base ? 'base' : undefined;
-    const files = await this.#files(task);
-    const file = files.find((file) => (side === 'base' ? file.oldPath : file.path) === address.path);
-    if (side === undefined || file === undefined) return [];
+    const shown = await this.#shown(document.uri);
+    if (shown === undefined) return [];
+    const { task, file, side, isFirst } = shown;
     const last = Math.max(0, document.lineCount - 1);
-    return lensesOf(task, file, side, file === files[0]).map((lens) => {
+    return lensesOf(task, file, side, isFirst).map((lens) => {
       const line = Math.min(lens.line, last);
       const { title, tooltip = '', command = '', arguments: values = [] } = lens;
       return new vscode.CodeLens(new vscode.Range(line, 0, line, 0), { title, tooltip, command, arguments: values });
@@ -109,6 +123,17 @@ export class Review implements vscode.CodeLensProvider, vscode.Disposable {
     for (const part of this.#parts) part.dispose();
   }
 
+  /** What a document shows: one side of one file of the diff under review. */
+  async #shown(uri: vscode.Uri): Promise<Shown | undefined> {
+    const address = uri.scheme === SCHEME ? addressOf(uri) : undefined;
+    const task = address === undefined ? undefined : this.#tasks.get(address.task);
+    if (address === undefined || task === undefined) return undefined;
+    const side = address.tree === task.tree ? 'tree' : address.tree === task.base ? 'base' : undefined;
+    const files = await this.#files(task);
+    const file = files.find((file) => (side === 'base' ? file.oldPath : file.path) === address.path);
+    return side === undefined || file === undefined ? undefined : { task, file, side, isFirst: file === files[0] };
+  }
+
   async #files(task: TaskLine): Promise<FileDiff[]> {
     const reviewed = await this.#reports.of(task);
     return byFile(reviewed?.hunks ?? []);
@@ -116,8 +141,10 @@ export class Review implements vscode.CodeLensProvider, vscode.Disposable {
 
   /** Lets the title bar of a review offer what can be done with its task. */
   #tellContext(): void {
-    const next = this.active()?.next ?? [];
+    const active = this.active();
+    const next = active?.next ?? [];
     const set = (key: string, value: boolean) => vscode.commands.executeCommand('setContext', `understudy.${key}`, value);
+    void set('reviewTakesVerdicts', active !== undefined && takesVerdicts(active));
     void set('reviewCanApply', next.includes('apply'));
     void set('reviewCanUndo', next.includes('undo'));
   }

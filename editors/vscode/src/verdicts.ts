@@ -17,8 +17,8 @@ interface OnHunks {
 }
 
 export async function judgeHunks(context: Context, verdict: 'keep' | 'reject', argument: unknown): Promise<void> {
-  const change = onHunks(context, argument);
-  if (change === undefined) return;
+  const change = onHunks(context, argument) ?? (await context.review.atCursor());
+  if (change === undefined) throw new Error('Put the cursor on a hunk of a review first.');
   const { task: id, tree, hunks } = change;
   const isSame = (task: TaskLine) => task.tree === tree;
   const line = await revised(context, id, isSame, ({ revision }) =>

@@ -1,7 +1,7 @@
 // Verdicts on hunks and where hunks stand.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { byFile, consents, describe, lineOf, tally } from '../src/hunks';
+import { byFile, consents, describe, hunkAt, lineOf, tally } from '../src/hunks';
 import { hunk } from './made';
 
 test('a tally counts what is kept', () => {
@@ -19,6 +19,14 @@ test('a hunk stands at its first line, counted from 0', () => {
   assert.equal(lineOf(hunk({ base_start: 1, new_start: 3 }), 'base'), 0);
   assert.equal(lineOf(hunk({ base_start: 1, new_start: 3 }), 'tree'), 2);
   assert.equal(lineOf(hunk({ new_start: 0, new_lines: 0 }), 'tree'), 0);
+});
+
+test('the hunk at a line is found on both sides', () => {
+  const hunks = [hunk({ id: 'one', base_start: 2, base_lines: 2, new_start: 2, new_lines: 0 }), hunk({ id: 'two', base_start: 9, new_start: 7, new_lines: 3 })];
+  const at = (side: 'base' | 'tree') => [0, 1, 2, 6, 8, 9].map((line) => hunkAt(hunks, line, side)?.id);
+  assert.deepEqual(at('base'), [undefined, 'one', 'one', undefined, 'two', undefined]);
+  assert.deepEqual(at('tree'), [undefined, 'one', undefined, 'two', 'two', undefined]);
+  assert.equal(hunkAt([hunk({ kind: 'create', new_lines: 1 })], 20, 'tree')?.kind, 'create');
 });
 
 test('a hunk is described by its place and size', () => {

@@ -52,11 +52,12 @@ async function fixWarnings(ui, step, { folder, before, applied }) {
     await shot('checked');
     same(before, folder, 'before an approval');
   });
-  await step('what was rejected can be taken back, and rejected again', async () => {
+  await step('what was rejected can be taken back, and rejected again at the cursor', async () => {
     await lens('Undo reject').first().click();
     await until('three hunks kept', async () => (await lens('Reject hunk').count()) === 3);
     await until('the whole is verified', async () => VERIFIED.exec(await statusBar.textContent())?.[1] === whole, 120);
-    await lens('Reject hunk').first().click();
+    await ui.cursorIn('let area = side');
+    await palette('Understudy: Reject Hunk');
     await lens('Undo reject').first().waitFor();
   });
   await step('a reload of the window keeps the review', async () => {

@@ -106,8 +106,10 @@ async function openWorkbench({ editors, url, folder, shots, count }) {
   const notification = (text) => page.locator('.notification-toast.notification-fade-in-done .notification-list-item').filter({ hasText: text }).first();
   const statusBar = page.locator('.statusbar-item[id*="understudy"]').first();
   const lens = (text) => page.locator('.codelens-decoration a, .codelens-decoration span').filter({ hasText: text });
+  /** Puts the cursor into a line of the right side of a diff. */
+  const cursorIn = (text) => page.locator('.modified-in-monaco-diff-editor .view-line, .editor.modified .view-line').filter({ hasText: text }).first().click();
   const changedFile = (name) => page.locator('.multiDiffEntry').filter({ hasText: name }).first();
-  return { page, shot, palette, answer, openFile, goTo, notification, statusBar, lens, changedFile, quickInput, row, close: () => browser.close() };
+  return { page, shot, palette, answer, openFile, goTo, notification, statusBar, lens, changedFile, cursorIn, quickInput, row, close: () => browser.close() };
 }
 
 module.exports = { startCode, openWorkbench, until };
