@@ -118,7 +118,18 @@ impl Walk<'_> {
     }
 
     fn finish(&mut self, open: &Publication, publisher: &dyn Publisher) -> Result<PublicationEnd, Error> {
-        let end = self.ask(&open.files, publisher)?;
+        let end = match (&open.end, self.ask(&open.files, publisher)?) {
+            // What is written in part stays so, whatever kept the rest from being written now.
+            (Some(PublicationEnd::Partial { missing, .. }), PublicationEnd::Refused { reason }) => {
+                PublicationEnd::Partial { missing: missing.clone(), reason }
+            }
+            (Some(PublicationEnd::Partial { missing, .. }), PublicationEnd::Diverged { paths }) => {
+                let names: Vec<String> = paths.iter().map(ToString::to_string).collect();
+                let reason = format!("{} changed where the rest would go", names.join(", "));
+                PublicationEnd::Partial { missing: missing.clone(), reason }
+            }
+            (_, end) => end,
+        };
         self.record(Event::Published { publication: open.number, end: end.clone() })?;
         Ok(end)
     }

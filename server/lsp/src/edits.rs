@@ -61,6 +61,16 @@ pub fn holds(document: &str, before: &str, expected: &str) -> bool {
 /// Whether a document shows some of the changes between two texts of its file, and nothing else: what an editor leaves that
 /// made a part of an edit.
 pub fn is_between(document: &str, before: &str, after: &str) -> bool {
+    made(document, before, after).is_some_and(|(_, others)| others == 0)
+}
+
+/// Whether a document shows some of the changes, whatever else was typed into it.
+pub fn shows_part(document: &str, before: &str, after: &str) -> bool {
+    made(document, before, after).is_some_and(|(made, _)| made > 0)
+}
+
+/// How many of the changes between two texts a document shows, and how many changes of other origin.
+fn made(document: &str, before: &str, after: &str) -> Option<(usize, usize)> {
     let (before, after) = (in_the_form_of(document, before), in_the_form_of(document, after));
     let changes = |to: &str| {
         let lines = starts(to);
@@ -68,8 +78,9 @@ pub fn is_between(document: &str, before: &str, after: &str) -> bool {
         let texts = changes.into_iter().map(|change| (change.before, to[bytes(&lines, &change.after)].to_owned()));
         Some(texts.collect::<Vec<_>>())
     };
-    let (Some(whole), Some(made)) = (changes(&after), changes(document)) else { return false };
-    made.iter().all(|change| whole.contains(change))
+    let (whole, found) = (changes(&after)?, changes(document)?);
+    let ours = found.iter().filter(|change| whole.contains(change)).count();
+    Some((ours, found.len() - ours))
 }
 
 fn in_the_form_of(document: &str, file: &str) -> String {
@@ -156,6 +167,7 @@ mod tests {
         }
         for document in ["A\nb\nc\nd\ntyped\n", "x\nb\nC\nd\n", ""] {
             assert!(!is_between(document, before, after), "{document:?}");
+            assert_eq!(shows_part(document, before, after), !document.is_empty(), "{document:?}");
         }
     }
 

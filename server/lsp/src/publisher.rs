@@ -124,6 +124,12 @@ impl EditorPublisher {
             || self.is_between(open, &look)
     }
 
+    /// Whether a document shows what this publication, asked for before, has done.
+    fn has_begun(&self, open: &Open<'_>) -> bool {
+        let Some(look) = self.look(&open.path) else { return false };
+        matches!((&open.before, &open.after), (Some(before), Some(after)) if edits::shows_part(&look.text, before, after))
+    }
+
     fn is_between(&self, open: &Open<'_>, look: &Look) -> bool {
         matches!((&open.before, &open.after), (Some(before), Some(after)) if edits::is_between(&look.text, before, after))
     }
@@ -250,6 +256,10 @@ impl Publisher for EditorPublisher {
         }
         let moved: Vec<TreePath> =
             open.iter().filter(|open| !self.stands(open)).map(|open| open.file.path.clone()).collect();
+        if !moved.is_empty() && open.iter().any(|open| self.has_begun(open)) {
+            let reason = format!("{} changed meanwhile", moved[0]);
+            return Ok(PublicationEnd::Partial { missing: moved, reason });
+        }
         if !moved.is_empty() {
             return Ok(PublicationEnd::Diverged { paths: moved });
         }

@@ -61,6 +61,13 @@ impl FilePublisher {
             }
             if found == place::Found::Is(step.before) { todo.push(step) } else { diverged.push(step.path.clone()) }
         }
+        if !diverged.is_empty() && todo.len() + diverged.len() < steps.len() {
+            // Somebody began this before us, and some of it is in the files.
+            let reason = format!("{} changed meanwhile", diverged[0]);
+            diverged.extend(todo.iter().map(|step| step.path.clone()));
+            diverged.sort_unstable();
+            return Ok(PublicationEnd::Partial { missing: diverged, reason });
+        }
         if !diverged.is_empty() {
             let refused = no_room(&steps).map(|reason| PublicationEnd::Refused { reason });
             return Ok(refused.unwrap_or(PublicationEnd::Diverged { paths: diverged }));

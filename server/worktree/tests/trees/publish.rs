@@ -78,6 +78,18 @@ fn one_file_that_moved_on_stops_everything_before_anything_is_written() {
     assert_eq!(picture(&home.top()), before);
 }
 
+/// A publication that died half-way is not taken for one that never began.
+#[test]
+fn a_file_that_moved_on_beside_files_that_are_written_is_a_partial_publication() {
+    let (home, _, publisher, files) = prepared();
+    assert_eq!(publisher.publish(&files, YES).unwrap(), PublicationEnd::Applied);
+    home.write("run", "changed meanwhile\n");
+    let before = picture(&home.top());
+    let end = publisher.publish(&files, YES).unwrap();
+    assert!(matches!(&end, PublicationEnd::Partial { missing, .. } if *missing == [path("run")]), "{end:?}");
+    assert_eq!(picture(&home.top()), before);
+}
+
 #[test]
 fn a_link_in_the_way_is_never_followed() {
     let (home, _, publisher, files) = prepared();
