@@ -13,7 +13,9 @@ mod manners;
 mod review;
 mod rich;
 mod talk;
+mod together;
 mod typing;
+mod working_tree;
 
 use std::collections::BTreeMap;
 use std::fs;

@@ -104,3 +104,23 @@ fn files_that_come_go_and_change_their_mode_are_written_beside_open_documents() 
         room.quit(editor);
     }
 }
+
+/// A document that is no UTF-8 on disk is neither base nor target, whatever its editor makes of it.
+#[test]
+fn a_document_of_other_bytes_is_left_alone() {
+    let project = Project::data("desk");
+    project.write("notes/latin.txt", b"caf\xE9\n");
+    project.write("src/open.rs", "//! No newline at the end, and nobody's module.\n// last");
+    let room = Room::of(project.committed());
+    let editor = room.editor(Client::helix);
+    for path in ["notes/latin.txt", "src/open.rs", "src/lib.rs"] {
+        editor.open(path);
+    }
+    let (id, seen) = reviewed(&editor, json!("fix warnings"));
+    assert_eq!((&seen["verdict"], &seen["files"]), (&json!("verified"), &json!(4)), "{seen:#}");
+    let outcome = apply(&editor, &id);
+    assert_eq!(outcome["outcome"], "applied", "{outcome:#}");
+    assert_eq!(room.project.read("notes/latin.txt"), b"caf\xE9\n");
+    assert!(room.project.text("src/open.rs").ends_with("// last"));
+    room.quit(editor);
+}

@@ -98,6 +98,31 @@ fn take_back(editor: &Editor, id: &str, base: &Bytes) {
     assert!(bytes(editor) == *base, "{:#}", line(editor, id));
 }
 
+/// The server dies around each event of a publication, with part of it in documents that are open and part in files.
+#[test]
+fn a_publication_killed_at_any_event_is_finished_or_taken_back_in_one_act() {
+    let room = Room::data("desk");
+    let (mut editor, id, base) = verified(&room);
+    editor.open("src/words.rs");
+    for (number, point) in ["before:1", "after:1", "before:2", "after:2", "before:3", "after:3"].into_iter().enumerate()
+    {
+        editor.kill();
+        editor.reconnect_with(&room.understudy, &[("UNDERSTUDY_CRASH_AT", point)]);
+        ask_to_apply(&editor, &id);
+        assert_eq!(editor.gone().signal(), Some(9), "{point}");
+        editor.reconnect(&room.understudy);
+        assert_true(&editor, &id, &base);
+        if number % 2 == 0 {
+            let outcome = apply(&editor, &id);
+            let word = outcome["outcome"].as_str().unwrap_or_default();
+            assert!(["applied", "already there"].contains(&word), "{point}: {outcome:#}");
+            assert!(bytes(&editor) == mended(&base), "{point}");
+        }
+        take_back(&editor, &id, &base);
+    }
+    room.quit(editor);
+}
+
 /// The editor takes its documents with it: what was not saved is gone by its doing, and what it was told to write is not
 /// written behind its back.
 #[test]

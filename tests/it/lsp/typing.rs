@@ -7,7 +7,7 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use serde_json::json;
-use support::{Client, Editor, Project, assert_same};
+use support::{Client, Editor, Manner, Project, assert_same};
 
 use super::{Room, apply, create, line, undo, until, waiting};
 use crate::crash::{go, waiting_in};
@@ -120,5 +120,62 @@ fn files_that_change_on_disk_while_a_task_runs_are_moved_on_too() {
     assert!(text.contains("7 * 6") && text.contains("typed()"), "{text}");
     assert_eq!(room.project.text("notes.txt"), "written by somebody\n");
     drop(going);
+    room.quit(editor);
+}
+
+/// Into the very line that a hunk changes, while the editor takes the edit and right after it did.
+#[test]
+fn what_is_typed_into_a_hunk_while_it_is_written_stays() {
+    let room = Room::data("desk");
+    for manner in [Manner::TypesMeanwhile, Manner::TypesAfter] {
+        let editor = room.editor(Client::helix);
+        editor.open(FILE);
+        let (id, _) = super::reviewed(&editor, json!("fix warnings"));
+        editor.set_manner(manner);
+        let place = if manner == Manner::TypesAfter { "let sum" } else { "let mut sum" };
+        editor.will_type(Some(place), "/* mine */ ");
+        let outcome = apply(&editor, &id);
+        let expected = if manner == Manner::TypesAfter { "partial" } else { "diverged" };
+        assert_eq!(outcome["outcome"], expected, "{manner:?}: {outcome:#}");
+        editor.set_manner(Manner::Honest);
+        let typed = editor.text(FILE);
+        assert_eq!(typed.matches("/* mine */").count(), 1);
+        // Neither going on nor taking back touches it.
+        for act in [apply, undo] {
+            let asked = act(&editor, &id);
+            assert_ne!(asked["outcome"], "applied", "{manner:?}: {asked:#}");
+            assert_eq!(editor.text(FILE), typed);
+        }
+        // Without what was typed, one act takes back what there is.
+        editor.rewrite(FILE, &typed.replace("/* mine */ ", ""));
+        editor.forget_typed();
+        if line(&editor, &id)["next"].as_array().unwrap().contains(&json!("undo")) {
+            assert_eq!(undo(&editor, &id)["outcome"], "applied");
+        }
+        assert_eq!(editor.text(FILE), room.project.text(FILE));
+        editor.close(FILE);
+        drop(editor.answer(editor.send_command("understudy.task.cancel", json!({ "task": id }))));
+        room.quit(editor);
+    }
+}
+
+/// What was applied and then typed into is not taken back.
+#[test]
+fn an_undo_does_not_take_what_was_typed_since() {
+    let room = Room::data("desk");
+    let editor = room.editor(Client::vscode);
+    editor.open(FILE);
+    let (id, _) = super::reviewed(&editor, json!("fix warnings"));
+    assert_eq!(apply(&editor, &id)["outcome"], "applied");
+    let applied = super::bytes(&editor);
+    editor.replace(FILE, "let sum = one", "let sum = 0 + one");
+    let typed = super::bytes(&editor);
+    let outcome = undo(&editor, &id);
+    assert_ne!(outcome["outcome"], "applied", "{outcome:#}");
+    assert!(super::bytes(&editor) == typed);
+    editor.rewrite(FILE, &String::from_utf8(applied[FILE].clone()).unwrap());
+    editor.forget_typed();
+    assert_eq!(undo(&editor, &id)["outcome"], "applied");
+    assert!(editor.text(FILE).contains("let mut sum"));
     room.quit(editor);
 }

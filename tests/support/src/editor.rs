@@ -90,13 +90,18 @@ impl Editor {
 
     /// The same where the server is gone already.
     pub fn reconnect(&mut self, understudy: &Understudy) {
+        self.reconnect_with(understudy, &[]);
+    }
+
+    /// The same with further variables for the server.
+    pub fn reconnect_with(&mut self, understudy: &Understudy, variables: &[(&str, &str)]) {
         let old = std::mem::replace(&mut self.shared, Arc::new(Shared::new(Client::helix(&self.folder))));
         let faults = old.faults(false);
         assert!(faults.is_empty(), "before the restart:\n{}", faults.join("\n"));
         let (client, documents, typed) = old
             .look(|desk| (desk.client.clone(), std::mem::take(&mut desk.documents), std::mem::take(&mut desk.typed)));
         self.shared = Arc::new(Shared::new(client));
-        self.running = Some(live::connect(&self.shared, understudy.command(&self.folder, ["lsp"], &[])));
+        self.running = Some(live::connect(&self.shared, understudy.command(&self.folder, ["lsp"], variables)));
         self.introduce();
         self.with(|desk| {
             let paths: Vec<PathBuf> = documents.keys().cloned().collect();
@@ -332,6 +337,14 @@ impl Editor {
     /// The editor closes its end of the pipe, or dies, which looks the same.
     pub fn hang_up(&self) {
         self.shared.hang_up();
+    }
+
+    /// Waits until the server is gone, by its own crash for instance.
+    #[track_caller]
+    pub fn gone(&mut self) -> Finished {
+        let mut running = self.running.take().unwrap();
+        crate::wait_until("the server is gone", LONG, || !running.is_running());
+        running.finish()
     }
 
     /// Waits until the server ended by itself, while its input is still open if nobody closed it.

@@ -12,7 +12,7 @@ use super::uri;
 impl Desk {
     pub(crate) fn open(&mut self, path: &Path) {
         if !self.documents.contains_key(path) {
-            self.documents.insert(path.to_owned(), Document::open(path));
+            self.documents.insert(path.to_owned(), Document::open(path, self.client.plain_lines));
             self.announce(path);
         }
     }

@@ -20,6 +20,8 @@ pub struct Client {
     pub resource_operations: bool,
     pub progress: bool,
     pub show_document: bool,
+    /// Holds texts with plain line feeds, whatever the file has.
+    pub plain_lines: bool,
     /// The folders of the workspace; `None` where the client has no notion of them and names one root.
     pub folders: Option<Vec<PathBuf>>,
     pub root: Option<PathBuf>,
@@ -39,6 +41,7 @@ impl Client {
             resource_operations: true,
             progress: true,
             show_document: true,
+            plain_lines: false,
             folders: Some(vec![folder.to_owned()]),
             root: Some(folder.to_owned()),
             process: Some(std::process::id()),
@@ -46,10 +49,17 @@ impl Client {
         }
     }
 
-    /// As little as a client can be: UTF-16, no progress, no documents shown, no files created or deleted.
+    /// As little as a client can be: UTF-16, one kind of line end, no progress, no documents shown, no files created or
+    /// deleted.
     pub fn eglot(folder: &Path) -> Self {
-        let encodings = Vec::new();
-        Self { encodings, resource_operations: false, progress: false, show_document: false, ..Self::helix(folder) }
+        Self {
+            encodings: Vec::new(),
+            resource_operations: false,
+            progress: false,
+            show_document: false,
+            plain_lines: true,
+            ..Self::helix(folder)
+        }
     }
 
     /// A plain client that has lenses.

@@ -13,25 +13,32 @@ pub(crate) struct Document {
     pub version: i64,
     pub dirty: bool,
     marked: bool,
+    /// The editor holds the text with plain line feeds and writes CR LF back.
+    windows: bool,
     /// What this editor knows to lie on disk. Whoever else writes there while the document is open makes the editor ask
     /// the developer which text to lose.
     on_disk: Option<Vec<u8>>,
 }
 
 impl Document {
-    /// What lies on disk, or an empty text where nothing does.
-    pub fn open(path: &Path) -> Self {
+    /// What lies on disk, or an empty text where nothing does. With `plain` an editor that knows one kind of line end.
+    pub fn open(path: &Path, plain: bool) -> Self {
         let on_disk = fs::read(path).ok();
         let bytes = on_disk.as_deref().unwrap_or_default();
         let marked = bytes.starts_with(MARK);
-        let text = String::from_utf8_lossy(bytes.strip_prefix(MARK).unwrap_or(bytes)).into_owned();
-        Self { path: path.to_owned(), text, version: 1, dirty: false, marked, on_disk }
+        let mut text = String::from_utf8_lossy(bytes.strip_prefix(MARK).unwrap_or(bytes)).into_owned();
+        let windows = plain && text.contains("\r\n") && text.matches('\n').count() == text.matches("\r\n").count();
+        if windows {
+            text = text.replace("\r\n", "\n");
+        }
+        Self { path: path.to_owned(), text, version: 1, dirty: false, marked, windows, on_disk }
     }
 
     /// What saving would write.
     pub fn bytes(&self) -> Vec<u8> {
         let mark = if self.marked { MARK } else { b"" };
-        [mark, self.text.as_bytes()].concat()
+        let text = if self.windows { self.text.replace('\n', "\r\n") } else { self.text.clone() };
+        [mark, text.as_bytes()].concat()
     }
 
     pub fn save(&mut self) {
@@ -59,11 +66,14 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("a.rs");
         fs::write(&path, b"\xEF\xBB\xBFone\r\ntwo").unwrap();
-        let mut document = Document::open(&path);
-        assert_eq!(document.text, "one\r\ntwo");
-        document.save();
-        assert_eq!(fs::read(&path).unwrap(), b"\xEF\xBB\xBFone\r\ntwo");
-        assert!(!document.changed_on_disk());
+        for (plain, text) in [(false, "one\r\ntwo"), (true, "one\ntwo")] {
+            let mut document = Document::open(&path, plain);
+            assert_eq!(document.text, text);
+            document.save();
+            assert_eq!(fs::read(&path).unwrap(), b"\xEF\xBB\xBFone\r\ntwo");
+            assert!(!document.changed_on_disk());
+        }
+        let document = Document::open(&path, true);
         fs::write(&path, "three").unwrap();
         assert!(document.changed_on_disk());
     }
