@@ -121,6 +121,12 @@ pub fn forget(house: &House, id: &TaskId) -> Result<(), Error> {
     if let Ok(state) = crate::walk::fold(id, &records)
         && let Ok(workspace) = Workspace::open(Path::new(&state.request.workspace), &house.state)
     {
+        // What an editor showed of it.
+        let documents = std::fs::read_dir(workspace.state().join("docs")).into_iter().flatten().flatten();
+        let own = format!("{id}.");
+        for document in documents.filter(|file| file.file_name().as_encoded_bytes().starts_with(own.as_bytes())) {
+            let _ = std::fs::remove_file(document.path());
+        }
         let store = Store::open(&workspace)?;
         store.forget(id)?;
         store.tidy()?;

@@ -1,5 +1,6 @@
 //! What fronts ask about a workspace and its tasks without owning one.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
@@ -46,13 +47,33 @@ pub fn file_of(
     tree: &TreeId,
     path: &TreePath,
 ) -> Result<Option<Vec<u8>>, Error> {
+    Ok(files_of(journal, state_folder, id, tree, std::iter::once(path))?.remove(path))
+}
+
+/// Several files of a tree of a task, without those that the tree does not have.
+///
+/// # Errors
+/// As [`file_of`].
+pub fn files_of<'p>(
+    journal: &dyn Journal,
+    state_folder: &Path,
+    id: &TaskId,
+    tree: &TreeId,
+    paths: impl Iterator<Item = &'p TreePath>,
+) -> Result<BTreeMap<TreePath, Vec<u8>>, Error> {
     let state = fold(id, &journal.records(id)?)?;
     let workspace = Workspace::open(Path::new(&state.request.workspace), state_folder)?;
     let store = Store::open(&workspace)?;
     if !trees(&state).any(|own| own == tree) && !is_kept(&store, &state, tree)? {
         return Err(Error::Sentence(format!("task {id} has no tree {tree}")));
     }
-    Ok(store.read(tree, path)?.map(|bytes| bytes.to_vec()))
+    let mut files = BTreeMap::new();
+    for path in paths {
+        if let Some(bytes) = store.read(tree, path)? {
+            files.insert(path.clone(), bytes.to_vec());
+        }
+    }
+    Ok(files)
 }
 
 /// Every tree that a task speaks of.

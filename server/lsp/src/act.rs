@@ -238,15 +238,18 @@ impl Crew {
         act: impl FnOnce(&mut Walk<'_>, &EditorPublisher) -> Result<Applied, agent::Error>,
     ) -> Result<Done, Refusal> {
         let mut walk = Walk::take(house, task).map_err(failed)?;
-        fresh(&walk, Some(revision))?;
-        folder.top = agent::top(&folder.path, &house.state).map_err(failed)?;
-        let files = self.rooms.publisher(house, &walk.state().request.workspace).map_err(Refusal::Failed)?;
-        let publisher = EditorPublisher::new(self.clone(), folder, files, walk.blobs());
-        let applied = act(&mut walk, &publisher);
+        let published = (|| {
+            fresh(&walk, Some(revision))?;
+            folder.top = agent::top(&folder.path, &house.state).map_err(failed)?;
+            let files = self.rooms.publisher(house, &walk.state().request.workspace).map_err(Refusal::Failed)?;
+            let publisher = EditorPublisher::new(self.clone(), folder, files, walk.blobs());
+            let applied = act(&mut walk, &publisher).map_err(failed)?;
+            Ok((outcome(&applied), publisher.unsaved()))
+        })();
+        // Whatever came of it, others may have the task again.
         let given_back = walk.give_back();
-        let (word, sentence) = outcome(&applied.map_err(failed)?);
+        let ((word, sentence), unsaved) = published?;
         given_back.map_err(failed)?;
-        let unsaved = publisher.unsaved();
         let sentence = match (word, unsaved.as_slice()) {
             ("applied", [path]) => format!("applied, not saved: {path} holds the new text in the editor"),
             ("applied", [_, _, ..]) => {

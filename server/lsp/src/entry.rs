@@ -1,6 +1,6 @@
 //! [`Entry`]: a task as the loop knows it, and the line that clients see of it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use agent::{House, Progress, Report, Side};
@@ -36,17 +36,14 @@ impl Loaded {
         let mut shown = BTreeMap::new();
         if let (Some(base), Some(tree)) = (&report.base, &report.tree) {
             let worktree = shows_the_tree(&state);
-            for hunk in &report.hunks {
-                let (tree, path) = if worktree { (tree, &hunk.path) } else { (base, &hunk.old_path) };
-                if shown.len() >= MOST_FILES || shown.contains_key(path) {
-                    continue;
-                }
-                if let Some(bytes) = agent::file_of(&*house.journal, &house.state, id, tree, path)?
-                    && bytes.len() <= LARGEST_FILE
-                {
-                    shown.insert(path.clone(), bytes.into());
-                }
-            }
+            let tree = if worktree { tree } else { base };
+            let paths: BTreeSet<&TreePath> =
+                report.hunks.iter().map(|hunk| if worktree { &hunk.path } else { &hunk.old_path }).collect();
+            let paths = paths.into_iter().take(MOST_FILES);
+            let files = agent::files_of(&*house.journal, &house.state, id, tree, paths)?.into_iter();
+            shown.extend(
+                files.filter(|(_, bytes)| bytes.len() <= LARGEST_FILE).map(|(path, bytes)| (path, bytes.into())),
+            );
         }
         let owner = house.journal.owner(id)?;
         let elsewhere = owner.is_some_and(|owner| owner != std::process::id());

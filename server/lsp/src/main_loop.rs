@@ -100,7 +100,9 @@ impl Loop {
                 let _ = reply.send(Ok(code_actions::lenses(&self.session, &uri)));
             }
             // Until earlier tasks are known, "there is none" would not be true.
-            Mail::Command(params, reply) if self.session.restoring > 0 => self.session.held.push((params, reply)),
+            mail @ (Mail::Command(..) | Mail::Document(..)) if self.session.restoring > 0 => {
+                self.session.held.push(mail)
+            }
             Mail::Command(params, reply) => self.command(params, reply),
             Mail::Document(params, reply) => self.document(params, reply),
             Mail::ProgressCancelled(token) => {
@@ -154,8 +156,8 @@ impl Loop {
                 self.session.stale.touch();
                 self.session.restoring = self.session.restoring.saturating_sub(1);
                 if self.session.restoring == 0 {
-                    for (params, reply) in std::mem::take(&mut self.session.held) {
-                        self.command(params, reply);
+                    for mail in std::mem::take(&mut self.session.held) {
+                        self.take(mail);
                     }
                 }
             }

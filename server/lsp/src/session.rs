@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::mpsc::Sender;
 use std::time::{Duration, Instant};
 
-use lsp_types::{Diagnostic, ExecuteCommandParams};
+use lsp_types::Diagnostic;
 use serde_json::Value;
 use task::{TaskId, TreePath};
 
@@ -16,7 +16,7 @@ use crate::documents::{Documents, Look};
 use crate::entry::{Entry, shows_the_tree};
 use crate::folders::{Folder, Folders};
 use crate::hints::{Hint, Reviewed, Wanted};
-use crate::mail::{self, Reply};
+use crate::mail::{self, Mail, Reply};
 use crate::progress::Progresses;
 
 /// Text has to be quiet this long before anything is worked out anew, but nothing waits longer than the second.
@@ -48,9 +48,9 @@ pub struct Session {
     pub published: BTreeMap<PathBuf, Vec<Diagnostic>>,
     /// Who waits for the end of a cancelled task.
     pub cancelling: Vec<(TaskId, Reply<Value>)>,
-    /// Folders whose earlier tasks are being read, and the commands that wait for them.
+    /// Folders whose earlier tasks are being read, and the requests that wait for them.
     pub restoring: usize,
-    pub held: Vec<(ExecuteCommandParams, Reply<Value>)>,
+    pub held: Vec<Mail>,
     pub shut_down: bool,
 }
 

@@ -41,8 +41,10 @@ impl Crew {
     /// How a task ended, or what it needs.
     pub fn say_end(&self, entry: &Entry, done: &Done) {
         let line = entry.line();
-        if let Done::Outcome { sentence, .. } = done {
-            return self.say(MessageType::INFO, &format!("{}: {sentence}", line.title));
+        if let Done::Outcome { word, sentence, .. } = done {
+            let there = ["applied", "already there"].contains(word);
+            let typ = if there { MessageType::INFO } else { MessageType::WARNING };
+            return self.say(typ, &format!("{}: {sentence}", line.title));
         }
         if let Some(question) = &line.question {
             return self.ask(&line.folder, &question.text, &question.options);
