@@ -214,13 +214,10 @@ impl Crew {
                 let done = self.publish(house, task, revision, folder, |walk, publisher| walk.undo(publisher))?;
                 Ok(match done {
                     Done::Outcome { word: "applied", unsaved, sentence } => {
-                        let sentence = if unsaved.is_empty() {
-                            "taken back, and read back byte for byte".into()
-                        } else {
-                            sentence
-                                .replace("applied, not saved", "taken back, not saved")
-                                .replace("new text", "old text")
-                        };
+                        let sentence = sentence
+                            .replace("written, and read back", "taken back, and read back")
+                            .replace("applied, not saved", "taken back, not saved")
+                            .replace("new text", "old text");
                         Done::Outcome { word: "applied", sentence, unsaved }
                     }
                     other => other,
@@ -244,16 +241,20 @@ impl Crew {
             let files = self.rooms.publisher(house, &walk.state().request.workspace).map_err(Refusal::Failed)?;
             let publisher = EditorPublisher::new(self.clone(), folder, files, walk.blobs());
             let applied = act(&mut walk, &publisher).map_err(failed)?;
-            Ok((outcome(&applied), publisher.unsaved()))
+            Ok((outcome(&applied), publisher.unsaved(), publisher.is_exact()))
         })();
         // Whatever came of it, others may have the task again.
         let given_back = walk.give_back();
-        let ((word, sentence), unsaved) = published?;
+        let ((word, sentence), unsaved, exact) = published?;
         given_back.map_err(failed)?;
         let sentence = match (word, unsaved.as_slice()) {
             ("applied", [path]) => format!("applied, not saved: {path} holds the new text in the editor"),
             ("applied", [_, _, ..]) => {
                 format!("applied, not saved: {} documents hold the new text in the editor", unsaved.len())
+            }
+            ("applied", []) if !exact => {
+                "written, and read back but for byte order marks, line ends or final newlines, which the editor saved in its own way"
+                    .into()
             }
             _ => sentence,
         };

@@ -28,6 +28,29 @@ fn plain(text: &str) -> String {
     text.strip_suffix('\n').map_or_else(|| text.clone(), str::to_owned)
 }
 
+/// Whether an editor that shows a file as this document would save a new text of it as exactly that text: some save only
+/// one kind of line ends. Lone carriage returns are lines to some and not to others: edits there would miss.
+pub fn is_saved_exactly(document: &str, disk: &str, new: &str) -> bool {
+    let mut saved = in_the_form_of(document, new);
+    // What the editor left out when it read the file it puts back.
+    if is_all_windows(disk) && !document.contains("\r\n") {
+        saved = saved.replace('\n', "\r\n");
+    }
+    if disk.starts_with(BOM) && !document.starts_with(BOM) {
+        saved.insert_str(0, BOM);
+    }
+    saved == new && !has_lone_returns(document)
+}
+
+pub fn has_lone_returns(document: &str) -> bool {
+    document.matches('\r').count() > document.matches("\r\n").count()
+}
+
+fn is_all_windows(text: &str) -> bool {
+    let windows = text.matches("\r\n").count();
+    windows > 0 && windows == text.matches('\n').count()
+}
+
 /// The edits that turn a document into a file's text.
 ///
 /// # Errors
@@ -157,6 +180,23 @@ mod tests {
         assert_eq!(plan("a\r\nold\r\n", file, Encoding::Utf8).unwrap().expected, "a\r\nnew\r\n");
         assert_eq!(plan("a\r\nb\n", "c\r\nb\n", Encoding::Utf8).unwrap().expected, "c\r\nb\n");
         assert!(is_text_of("a\nnew", file) && !is_text_of("a\nnew\n\n", file));
+    }
+
+    #[test]
+    fn what_an_editor_would_save_in_another_form_is_known() {
+        for (document, disk, new, exactly) in [
+            ("a\nb\n", "a\nb\n", "a\nc\n", true),
+            ("a\r\nb\r\n", "\u{feff}a\r\nb\r\n", "\u{feff}a\r\nc\r\n", true),
+            ("a\nb\n", "a\r\nb\r\n", "a\r\nc\r\n", true),
+            ("a\r\nb\n", "a\r\nb\n", "c\r\nb\n", true),
+            // Mixed line ends made one kind, line ends alone, a mark alone, a lone return.
+            ("a\nb\n", "a\r\nb\n", "c\r\nb\n", false),
+            ("a\r\nb\r\n", "a\r\nb\r\n", "a\nb\n", false),
+            ("a\n", "a\n", "\u{feff}a\n", false),
+            ("a\rb\nc\n", "a\rb\nc\n", "a\rb\nd\n", false),
+        ] {
+            assert_eq!(is_saved_exactly(document, disk, new), exactly, "{document:?} {disk:?} {new:?}");
+        }
     }
 
     #[test]

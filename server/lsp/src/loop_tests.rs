@@ -19,7 +19,7 @@ use tokio::sync::oneshot;
 
 use crate::act::Crew;
 use crate::client::Facts;
-use crate::mail::{Mail, Mailbox, Refusal, Wanted};
+use crate::mail::{Mail, Mailbox, Refusal};
 use crate::main_loop::Loop;
 use crate::rooms::{Ask, Rooms};
 use crate::session::Session;
@@ -193,29 +193,30 @@ fn file_actions_come_when_asked_for_and_a_comment_offers_its_task_always() {
 }
 
 #[test]
-fn a_watch_is_answered_by_the_text_it_waits_for_by_closing_or_by_time() {
+fn a_watch_is_answered_by_another_text_by_closing_or_by_time() {
     let mut bench = Bench::with(json!({}), &["/a"]);
     let uri = Url::from_file_path("/a/x.rs").unwrap();
-    let watch = |bench: &mut Bench, patience: Duration| {
+    let watch = |bench: &mut Bench, unlike: &str, patience: Duration| {
         let (reply, answer) = channel();
-        let until = Wanted(Box::new(|text| text == "new"));
         let deadline = Instant::now() + patience;
-        bench.main.take(Mail::Watch { path: "/a/x.rs".into(), until, deadline, reply });
+        bench.main.take(Mail::Watch { path: "/a/x.rs".into(), unlike: unlike.into(), deadline, reply });
         answer
     };
     bench.open("/a/x.rs", "old");
-    let waiting = watch(&mut bench, Duration::from_secs(600));
-    bench.replace("/a/x.rs", 2, "half");
+    let waiting = watch(&mut bench, "old", Duration::from_secs(600));
+    bench.replace("/a/x.rs", 2, "old");
     assert!(waiting.try_recv().is_err());
     bench.replace("/a/x.rs", 3, "new");
     assert_eq!(waiting.try_recv().unwrap().unwrap().version, 3);
+    let late = watch(&mut bench, "old", Duration::from_secs(600));
+    assert_eq!(late.try_recv().unwrap().unwrap().version, 3);
 
     bench.replace("/a/x.rs", 4, "other");
-    let over = watch(&mut bench, Duration::ZERO);
+    let over = watch(&mut bench, "other", Duration::ZERO);
     bench.main.settle();
     assert_eq!(&*over.try_recv().unwrap().unwrap().text, "other");
 
-    let closed = watch(&mut bench, Duration::from_secs(600));
+    let closed = watch(&mut bench, "other", Duration::from_secs(600));
     bench.main.take(Mail::Closed(uri));
     assert!(closed.try_recv().unwrap().is_none());
 }

@@ -101,23 +101,13 @@ pub enum Mail {
         path: PathBuf,
         reply: mpsc::Sender<Option<Look>>,
     },
-    /// One document, when its text is not what it was at that version, or the time is over.
+    /// One document, when its text is another one, or the time is over.
     Watch {
         path: PathBuf,
-        /// Decides whether this is what is waited for.
-        until: Wanted,
+        unlike: Arc<str>,
         deadline: Instant,
         reply: mpsc::Sender<Option<Look>>,
     },
-}
-
-/// Whether a document's text is what is waited for; cheap, since it runs on the loop.
-pub struct Wanted(pub Box<dyn Fn(&str) -> bool + Send>);
-
-impl std::fmt::Debug for Wanted {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("Wanted")
-    }
 }
 
 /// Where mail is posted; never waits.

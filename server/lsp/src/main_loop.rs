@@ -191,8 +191,8 @@ impl Loop {
             Mail::Look { path, reply } => {
                 let _ = reply.send(self.session.documents.get(&path).cloned());
             }
-            Mail::Watch { path, until, deadline, reply } => {
-                self.session.watches.push(Watch { path: path.clone(), until, deadline, reply });
+            Mail::Watch { path, unlike, deadline, reply } => {
+                self.session.watches.push(Watch { path: path.clone(), unlike, deadline, reply });
                 self.session.serve_watches(&path);
             }
         }

@@ -4,8 +4,9 @@
 //! hint; the text that it then reports is what counts. A file that is not open is written by the file publisher: an edit
 //! without a version would land on whatever text a client holds that we cannot see.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::sync::mpsc::channel;
 use std::time::{Duration, Instant};
 
@@ -21,7 +22,7 @@ use crate::act::Crew;
 use crate::documents::Look;
 use crate::edits::{self, Planned};
 use crate::folders::Folder;
-use crate::mail::{Mail, Wanted};
+use crate::mail::Mail;
 use crate::transport::{Outgoing, SaveParams};
 
 /// How long a client may take to answer an edit; it may ask its user.
@@ -37,6 +38,8 @@ pub struct EditorPublisher {
     files: Box<dyn Publisher>,
     blobs: Blobs,
     unsaved: RefCell<Vec<TreePath>>,
+    /// What was saved is on disk byte for byte.
+    exact: Cell<bool>,
 }
 
 /// One file that the editor has open.
@@ -63,12 +66,17 @@ enum Edited {
 
 impl EditorPublisher {
     pub fn new(crew: Crew, folder: Folder, files: Box<dyn Publisher>, blobs: Blobs) -> Self {
-        Self { crew, folder, files, blobs, unsaved: RefCell::default() }
+        Self { crew, folder, files, blobs, unsaved: RefCell::default(), exact: Cell::new(true) }
     }
 
     /// Documents that hold the new text and are not saved.
     pub fn unsaved(&self) -> Vec<TreePath> {
         self.unsaved.borrow().clone()
+    }
+
+    /// Whether the disk has the approved bytes, not only their text in the form that an editor gives it.
+    pub fn is_exact(&self) -> bool {
+        self.exact.get()
     }
 
     fn look(&self, path: &std::path::Path) -> Option<Look> {
@@ -86,15 +94,27 @@ impl EditorPublisher {
             };
             let same_mode = match (&file.before, &file.after) {
                 (Some((_, before)), Some((_, after))) => before == after,
-                (Some((_, mode)), None) | (None, Some((_, mode))) => *mode == Mode::File,
-                (None, None) => false,
+                (None, Some((_, mode))) => *mode == Mode::File,
+                (before, None) => before.is_some(),
             };
             match (self.text(&file.before)?, self.text(&file.after)?) {
                 (Some(before), Some(after)) if same_mode => {
-                    let disk = std::fs::read(&path).ok();
-                    let clean = disk.as_deref().and_then(|disk| std::str::from_utf8(disk).ok());
-                    let clean = clean.is_some_and(|disk| edits::is_text_of(&look.text, disk));
-                    open.push(Open { file, path, before, after, clean });
+                    let disk = std::fs::read_to_string(&path).ok().filter(|disk| edits::is_text_of(&look.text, disk));
+                    let exact = |disk: &str, after: &str| edits::is_saved_exactly(&look.text, disk, after);
+                    // What cannot be seen in a document, or would be saved as other bytes than those approved.
+                    let unseen = match (&before, &after) {
+                        (Some(before), Some(after)) => before != after && edits::is_text_of(before, after),
+                        _ => false,
+                    };
+                    let inexact = match (&disk, &after) {
+                        (Some(disk), Some(after)) => disk != after && !exact(disk, after),
+                        _ => false,
+                    };
+                    if unseen || inexact {
+                        closed.push(file.clone());
+                    } else {
+                        open.push(Open { file, path, before, after, clean: disk.is_some() });
+                    }
                 }
                 _ => closed.push(file.clone()),
             }
@@ -144,6 +164,10 @@ impl EditorPublisher {
         if !edits::is_text_of(&look.text, before) && !self.is_between(open, &look) {
             return Edited::Other("its text changed meanwhile".into());
         }
+        if edits::has_lone_returns(&look.text) {
+            let why = "it holds carriage returns that editors count in different ways; save it and apply again";
+            return Edited::Not(why.into());
+        }
         let Ok(Planned { edits, expected }) = edits::plan(&look.text, after, self.crew.facts.encoding) else {
             return Edited::Not("its text cannot be compared".into());
         };
@@ -153,12 +177,18 @@ impl EditorPublisher {
         let edit = DocumentChanges::Edits(vec![TextDocumentEdit { text_document, edits }]);
         let answer = self.ask(edit);
         let patience = if matches!(answer, Answer::No(_)) { TEXT_AFTER_NO } else { TEXT };
-        let (old, wanted) = (look.text.clone(), expected.clone());
-        let until = Wanted(Box::new(move |text| edits::holds(text, &old, &wanted)));
         let deadline = Instant::now() + patience;
-        let seen = self.crew.mailbox.ask(|reply| Mail::Watch { path: open.path.clone(), until, deadline, reply });
-        match seen.flatten() {
-            Some(now) if edits::holds(&now.text, &look.text, &expected) => Edited::There,
+        let mut unlike = Arc::clone(&look.text);
+        let now = loop {
+            let (path, seen) = (open.path.clone(), Arc::clone(&unlike));
+            let watch = |reply| Mail::Watch { path, unlike: seen, deadline, reply };
+            match self.crew.mailbox.ask(watch).flatten() {
+                Some(now) if edits::holds(&now.text, &look.text, &expected) => return Edited::There,
+                Some(now) if Instant::now() < deadline => unlike = now.text,
+                now => break now,
+            }
+        };
+        match now {
             Some(now) if now.text == look.text => Edited::Not(answer.why()),
             Some(now) => {
                 let why = format!("its text is neither the old nor the new one ({})", answer.why());
@@ -224,8 +254,10 @@ impl EditorPublisher {
             let _ = answer.recv_timeout(ANSWER);
         }
         let is_saved = |open: &Open<'_>| {
-            let disk = std::fs::read_to_string(&open.path);
-            disk.is_ok_and(|disk| open.after.as_ref().is_some_and(|after| edits::is_text_of(&disk, after)))
+            let (Ok(disk), Some(after)) = (std::fs::read_to_string(&open.path), &open.after) else { return false };
+            let saved = edits::is_text_of(&disk, after);
+            self.exact.set(self.exact.get() && (!saved || disk == *after));
+            saved
         };
         let unsaved = with_text().filter(|open| !is_saved(open)).map(|open| open.file.path.clone());
         self.unsaved.borrow_mut().extend(unsaved);

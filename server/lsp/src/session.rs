@@ -16,7 +16,7 @@ use crate::documents::{Documents, Look};
 use crate::entry::{Entry, shows_the_tree};
 use crate::folders::{Folder, Folders};
 use crate::hints::{Hint, Reviewed, Wanted};
-use crate::mail::{self, Mail, Reply};
+use crate::mail::{Mail, Reply};
 use crate::progress::Progresses;
 
 /// Text has to be quiet this long before anything is worked out anew, but nothing waits longer than the second.
@@ -87,17 +87,17 @@ impl Stale {
 #[derive(Debug)]
 pub struct Watch {
     pub path: PathBuf,
-    pub until: mail::Wanted,
+    pub unlike: Arc<str>,
     pub deadline: Instant,
     pub reply: Sender<Option<Look>>,
 }
 
 impl Session {
-    /// Answers the watches of a document whose text is what they wait for, or that is closed.
+    /// Answers the watches of a document whose text is another one now, or that is closed.
     pub fn serve_watches(&mut self, path: &PathBuf) {
         let look = self.documents.get(path);
         self.watches.retain(|watch| {
-            let done = watch.path == *path && look.is_none_or(|look| (watch.until.0)(&look.text));
+            let done = watch.path == *path && look.is_none_or(|look| look.text != watch.unlike);
             if done {
                 // An act that is gone needs no answer.
                 let _ = watch.reply.send(look.cloned());
