@@ -2,7 +2,7 @@
 
 import * as vscode from 'vscode';
 import { nameOf } from './addresses';
-import { type Context, allows, chooseTask, complain, refresh } from './context';
+import { type Context, allows, chooseTask, complain, refresh, revised } from './context';
 import type { CommandId } from './names';
 import type { Node } from './nodes';
 import { topOf } from './places';
@@ -10,7 +10,7 @@ import { plain } from './plain';
 import { type Check, type TaskLine, serverCommand } from './protocol';
 import { answer, newTask, proveChanges, rename, renameSymbol } from './starting';
 import { apply, judgeHunks, review, undo } from './verdicts';
-import { awaitsReview, hasDiff, isBusy } from './words';
+import { hasDiff, isBusy, wantsCheck } from './words';
 
 type Handler = (context: Context, argument: unknown) => Promise<void> | void;
 
@@ -25,7 +25,7 @@ const HANDLERS: Record<CommandId, Handler> = {
     // While something runs, that is what is meant, and not a review that waits.
     const runs = context.tasks.all().some(isBusy);
     const task = await chooseTask(context, argument, 'cancel', (task) => allows('cancel')(task) && (!runs || isBusy(task)));
-    if (task === undefined || (awaitsReview(task) && !(await endsReview(task)))) return;
+    if (task === undefined || (task.status === 'review' && !(await endsReview(task)))) return;
     await context.server.call(serverCommand.cancel, { task: task.id });
     await refresh(context);
   },
@@ -36,6 +36,7 @@ const HANDLERS: Record<CommandId, Handler> = {
     await context.server.call(serverCommand.forget, { task: task.id });
     context.tasks.remove(task.id);
   },
+  'understudy.checkKept': checkKept,
   'understudy.showTasks': async () => {
     await vscode.commands.executeCommand('understudy.tasks.focus');
   },
@@ -80,6 +81,7 @@ const ROUTES: Partial<Record<string, Handler>> = {
   [serverCommand.create]: async (context, argument) => {
     await context.server.call(serverCommand.create, argument as object);
   },
+  [serverCommand.check]: checkKept,
   [serverCommand.checkAgain]: HANDLERS['understudy.checkAgain'],
 };
 
@@ -113,6 +115,14 @@ async function showText(context: Context, argument: unknown, what: 'receipt' | '
   const { text } = await context.server.call<{ text: string }>(serverCommand[what], on);
   const title = what === 'receipt' ? `${on.check} (${on.task})` : `${on.check} against base (${on.task})`;
   await context.texts.show(title, text);
+}
+
+async function checkKept(context: Context, argument: unknown): Promise<void> {
+  const task = await chooseTask(context, argument, 'check', wantsCheck);
+  if (task === undefined) return;
+  await revised(context, task.id, (now) => now.kept_tree === task.kept_tree, ({ revision }) =>
+    context.server.call(serverCommand.check, { task: task.id, revision }),
+  );
 }
 
 export async function resume(context: Context, argument: unknown): Promise<void> {

@@ -3,7 +3,7 @@
 import * as vscode from 'vscode';
 import type { Texts } from './texts';
 import { iconless, plain } from './plain';
-import { type Action, CONTENT_MODIFIED, REQUEST_FAILED, type TaskLine, serverCommand } from './protocol';
+import { type Action, CONTENT_MODIFIED, INVALID_PARAMS, REQUEST_FAILED, type TaskLine, serverCommand } from './protocol';
 import type { Reports } from './reports';
 import type { Review } from './review';
 import { type Server, Unavailable, codeOf, messageOf } from './server';
@@ -100,6 +100,6 @@ function remediesFor(server: Server, error: unknown): Record<string, () => unkno
     return { 'Open Settings': open, Restart: () => server.restart() };
   }
   const code = codeOf(error);
-  const isRefusal = code === undefined || code === REQUEST_FAILED || code === CONTENT_MODIFIED;
+  const isRefusal = code === undefined || [REQUEST_FAILED, INVALID_PARAMS, CONTENT_MODIFIED].includes(code);
   return isRefusal ? {} : { 'Show Log': () => server.showLog() };
 }

@@ -3,14 +3,14 @@
 import { short } from './addresses';
 import { type FileDiff, describe, lineOf, tally } from './hunks';
 import type { Hunk, TaskLine } from './protocol';
-import { keptLabel, takesVerdicts } from './words';
+import { keptLabel, takesVerdicts, wantsCheck } from './words';
 
 /** A lens before an editor's types are put on it. */
 export interface Lens {
   line: number;
   title: string;
   tooltip?: string;
-  command?: 'understudy.keepHunks' | 'understudy.rejectHunks' | 'understudy.applyTask';
+  command?: 'understudy.keepHunks' | 'understudy.rejectHunks' | 'understudy.applyTask' | 'understudy.checkKept';
   arguments?: unknown[];
 }
 
@@ -34,6 +34,10 @@ export function lensesOf(task: TaskLine, file: FileDiff, side: 'base' | 'tree', 
 
 function taskLens(task: TaskLine, line: number): Lens {
   const tooltip = task.sentence;
+  if (task.status === 'checking') return { line, title: '$(loading~spin) Checking what is kept', tooltip: task.doing };
+  if (wantsCheck(task)) {
+    return { line, title: '$(beaker) Check what is kept', tooltip, command: 'understudy.checkKept', arguments: [{ task: task.id }] };
+  }
   if (task.kept_tree === null || !task.next.includes('apply')) return { line, title: keptLabel(task), tooltip };
   const title = `$(check-all) Apply ${short(task.kept_tree)}, ${task.kept_verdict ?? 'not checked'}`;
   return { line, title, tooltip, command: 'understudy.applyTask', arguments: [{ task: task.id }] };

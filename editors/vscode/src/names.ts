@@ -10,6 +10,7 @@ export const PALETTE = [
   'understudy.cancelTask',
   'understudy.resumeTask',
   'understudy.forgetTask',
+  'understudy.checkKept',
   'understudy.showTasks',
   'understudy.runDoctor',
   'understudy.renameSymbol',

@@ -111,8 +111,9 @@ export interface TreeDocument {
 
 /** A call came with an older revision than the task has. */
 export const CONTENT_MODIFIED = -32801;
-/** A call was refused, with the reason. */
+/** A call was refused, or not understood, with the reason. */
 export const REQUEST_FAILED = -32803;
+export const INVALID_PARAMS = -32602;
 
 export const method = {
   taskChanged: 'understudy/taskChanged',

@@ -32,6 +32,11 @@ export function takesVerdicts(task: TaskLine): boolean {
   return hasDiff(task) && (isProof || awaitsReview(task));
 }
 
+/** Whether what is kept waits for a check that nobody has begun: one that was cancelled or failed is not begun again by itself. */
+export function wantsCheck(task: TaskLine): boolean {
+  return takesVerdicts(task) && task.status === 'review' && task.kept_verdict === null && task.kept_tree !== null;
+}
+
 /** Whether there is a diff to look at, decided or not. */
 export function hasDiff(task: TaskLine): boolean {
   return task.base !== null && task.tree !== null && task.hunks > 0;

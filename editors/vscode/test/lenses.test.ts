@@ -32,6 +32,11 @@ test('a file with several hunks can be decided on as one', () => {
   assert.deepEqual(whole?.arguments, [{ task: 'k3x9', tree: 'a'.repeat(40), hunks: ['one', 'two'] }]);
 });
 
+test('what is kept can be checked where no check began by itself', () => {
+  const titles = lensesOf(task({ kept_verdict: null }), fileOf(hunk()), 'tree', true).map((lens) => lens.title);
+  assert.equal(titles.at(-1), '$(beaker) Check what is kept');
+});
+
 test('lenses stand on the side that has text', () => {
   assert.deepEqual(lensesOf(task(), fileOf(hunk()), 'base', true), []);
   const gone = fileOf(hunk({ kind: 'delete', new_start: 0, new_lines: 0, base_start: 1 }));
