@@ -56,9 +56,14 @@ end
 function M.review(of, id)
   local function fits(line)
     local is_open = line.status == 'review' or line.status == 'checking' or vim.list_contains(line.next, 'apply')
-    return is_open and line.tree ~= nil and line.hunks > 0
+    return is_open and line.hunks > 0
   end
-  tasks.choose(of, { id = id, fits = fits, none = 'no diff waits for a review' }, function(line)
+  -- A proof has ended with its checks, and is looked at all the same.
+  local function has_diff(line)
+    return line.hunks > 0
+  end
+  local wanted = { id = id, fits = fits, otherwise = has_diff, none = 'no diff waits for a review' }
+  tasks.choose(of, wanted, function(line)
     review.open(of, line)
   end)
 end

@@ -40,10 +40,9 @@ end
 local function news(line)
   if line.question then
     return ('%s: %s (:Understudy answer)'):format(line.title, line.question.text)
-  elseif line.status == 'review' then
-    return ('%s: %s (:Understudy review)'):format(line.title, M.summary(line))
-  elseif line.status == 'ended' then
-    return ('%s: %s'):format(line.title, M.summary(line))
+  elseif line.status == 'review' or line.status == 'ended' then
+    local has_diff = line.hunks > 0 and ' (:Understudy review)' or ''
+    return ('%s: %s%s'):format(line.title, M.summary(line), has_diff)
   elseif line.status == 'interrupted' then
     return ('%s: interrupted (:Understudy resume)'):format(line.title)
   end
@@ -107,9 +106,15 @@ function M.list(client, answered)
   end)
 end
 
+---@class understudy.Wanted
+---@field id? string
+---@field fits fun(line: understudy.TaskLine): boolean?
+---@field otherwise? fun(line: understudy.TaskLine): boolean? What will do where nothing fits; the newest is meant.
+---@field none string Said when there is none.
+
 --- The task that a command is about: the named one, else the only one that fits, else the one the developer picks.
 ---@param client vim.lsp.Client
----@param wanted {id?: string, fits: fun(line: understudy.TaskLine): boolean?, none: string}
+---@param wanted understudy.Wanted
 ---@param chosen fun(line: understudy.TaskLine)
 function M.choose(client, wanted, chosen)
   M.list(client, function(lines)
@@ -122,6 +127,10 @@ function M.choose(client, wanted, chosen)
       return say.refuse(('there is no task %s in this workspace'):format(wanted.id))
     end
     local fitting = vim.tbl_filter(wanted.fits, lines)
+    if #fitting == 0 and wanted.otherwise then
+      -- The server lists the newest first.
+      fitting = { vim.tbl_filter(wanted.otherwise, lines)[1] }
+    end
     if #fitting == 0 then
       return say.refuse(wanted.none)
     elseif #fitting == 1 then

@@ -16,6 +16,20 @@ return {
     end,
   },
   {
+    name = 'starts one server for each workspace, and commands go to that of the current buffer',
+    run = function(child, workspace)
+      local other = require('workspace').new('sums')
+      child:edit('src/lib.rs')
+      child:edit(other.path .. '/src/lib.rs')
+      assert(child:lua([[return #vim.lsp.get_clients({ name = 'understudy' })]]) == 2)
+      local root = child:lua([[return require('understudy.client').current().config.root_dir]])
+      assert(root == other.path, root)
+      child:command('buffer ' .. workspace.path .. '/src/lib.rs')
+      root = child:lua([[return require('understudy.client').current().config.root_dir]])
+      assert(root == workspace.path, root)
+    end,
+  },
+  {
     name = 'never attaches to buffers that are no files of a workspace',
     run = function(child, workspace)
       child:edit('src/lib.rs')

@@ -85,6 +85,8 @@ return {
     name = 'changes of the working tree are proved',
     run = function(child, workspace)
       workspace:write('src/lib.rs', (workspace:read('src/lib.rs'):gsub('let mut ', 'let ')))
+      workspace:write('README.md', 'new\n')
+      vim.fn.delete(workspace.path .. '/.gitignore')
       child:edit('src/lib.rs')
       child:command('Understudy prove')
       local task = child:wait(
@@ -96,6 +98,26 @@ return {
       end)()]]
       )
       assert(task.verdict == 'verified', vim.inspect(task))
+      child:review()
+      local sides = child:lua([[
+        local review, sides = require('understudy.review').current(), {}
+        for index, file in ipairs(review.files) do
+          sides[file.path] = file.hunks[1].kind
+        end
+        return sides
+      ]])
+      assert(sides['README.md'] == 'create' and sides['.gitignore'] == 'delete', vim.inspect(sides))
+      child:wait(
+        'the deleted file is empty on the right',
+        [[(function()
+        local review = require('understudy.review').current()
+        local function text(side)
+          local buffer = vim.api.nvim_win_get_buf(review.windows[side])
+          return table.concat(vim.api.nvim_buf_get_lines(buffer, 0, -1, false), '\n')
+        end
+        return review.files[review.index].path == '.gitignore' and text('base') == '/target' and text('tree') == ''
+      end)()]]
+      )
     end,
   },
 }

@@ -43,12 +43,12 @@ return {
     end,
   },
   {
-    name = 'several files are reviewed one after the other, a rejected one stays as it is',
+    name = 'several files, with names of all kinds, are reviewed one after the other, a rejected one stays as it is',
     run = function(child, workspace)
-      local lib = workspace:read('src/lib.rs') .. '\nmod more;\n'
+      local lib = workspace:read('src/lib.rs') .. '\n#[path = "zähler [1] %41.rs"]\nmod more;\n'
       local more = '#[test]\nfn thirds() {\n    let mut third = 3;\n    assert_eq!(third, 3);\n}\n'
       workspace:write('src/lib.rs', lib)
-      workspace:write('src/more.rs', more)
+      workspace:write('src/zähler [1] %41.rs', more)
       child:edit('src/lib.rs')
       reviewed(child)
       local function shows(path)
@@ -65,7 +65,7 @@ return {
       end
       shows('/src/lib.rs')
       child:type(']f')
-      shows('/src/more.rs')
+      shows('/src/zähler [1] %41.rs')
       child:wait('the cursor is on the hunk', [[vim.fn.getline('.') == '    let third = 3;']])
       child:type('R')
       child:wait(
@@ -79,7 +79,40 @@ return {
       shows('/src/lib.rs')
       applied(child)
       assert(workspace:read('src/lib.rs') == fixed(lib))
-      assert(workspace:read('src/more.rs') == more)
+      assert(workspace:read('src/zähler [1] %41.rs') == more)
+    end,
+  },
+  {
+    name = 'what is not verified is written only after a yes to exactly that',
+    run = function(child, workspace)
+      -- It did not build before and does not afterwards.
+      local base = 'mod more;\n' .. workspace:read('src/lib.rs')
+      workspace:write('src/lib.rs', base)
+      workspace:write('src/more.rs', '')
+      child:lua([[
+        questions = {}
+        vim.fn.confirm = function(text) table.insert(questions, text); return answer end
+      ]])
+      child:edit('src/lib.rs')
+      child:command('Understudy new fix warnings')
+      local task = child:wait(
+        'the task has ended',
+        [[(function()
+        local client = vim.lsp.get_clients({ name = 'understudy' })[1]
+        local _, line = next(require('understudy.tasks').of(client.id))
+        return line and (line.status == 'review' or line.status == 'ended') and line
+      end)()]]
+      )
+      assert(task.status == 'review', vim.inspect(task))
+      child:review()
+      child:lua('answer = 2')
+      child:command('Understudy apply')
+      assert(workspace:read('src/lib.rs') == base)
+      assert(child:lua('return questions[1]'):find('^Not verified: '), child:lua('return questions[1]'))
+      child:lua('answer = 1')
+      child:command('Understudy apply')
+      assert(child:outcome(1).outcome == 'applied')
+      assert(workspace:read('src/lib.rs') == fixed(base))
     end,
   },
   {
