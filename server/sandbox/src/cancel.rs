@@ -52,6 +52,19 @@ impl CancelToken {
     }
 }
 
+impl CancelToken {
+    /// Takes over what ends the runs of `own`, a token of its own for each, from the token that ended them so far.
+    pub(crate) fn take_over(&self, own: &CancelToken, from: &CancelToken) {
+        let runs = |token: &CancelToken| token.shared.runs.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let of_own = runs(own);
+        let kept = |run: &Weak<OwnedFd>| !of_own.iter().any(|other| other.ptr_eq(run));
+        from.shared.runs.lock().unwrap_or_else(PoisonError::into_inner).retain(kept);
+        for event in of_own.iter().filter_map(Weak::upgrade) {
+            self.register(&event);
+        }
+    }
+}
+
 /// Makes an event descriptor readable; one that is already full is readable as it is.
 pub(crate) fn wake(event: &OwnedFd) {
     let _full = rustix::io::write(event, &1u64.to_ne_bytes());

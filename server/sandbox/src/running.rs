@@ -14,6 +14,8 @@ use crate::watch::Watch;
 #[derive(Debug)]
 pub struct Running {
     own: CancelToken,
+    /// The caller's.
+    cancel: CancelToken,
     watcher: Option<JoinHandle<Finished>>,
     pipes: Pipes,
 }
@@ -27,9 +29,9 @@ pub(crate) struct Pipes {
 }
 
 impl Running {
-    pub(crate) fn watch(watch: Watch, own: CancelToken, pipes: Pipes) -> io::Result<Running> {
+    pub(crate) fn watch(watch: Watch, own: CancelToken, cancel: CancelToken, pipes: Pipes) -> io::Result<Running> {
         let watcher = std::thread::Builder::new().name("sandbox-watcher".into()).spawn(move || watch.finish())?;
-        Ok(Running { own, watcher: Some(watcher), pipes })
+        Ok(Running { own, cancel, watcher: Some(watcher), pipes })
     }
 
     /// The writing end of the command's input, once, if the policy piped it. Dropping it is the end of the input.
@@ -50,6 +52,13 @@ impl Running {
     /// A token that ends this run only, from any thread.
     pub fn canceller(&self) -> CancelToken {
         self.own.clone()
+    }
+
+    /// From now on this token ends the run, and the one that it was started with does not any more: for a run that
+    /// outlives what it was started for.
+    pub fn obey(&mut self, cancel: &CancelToken) {
+        cancel.take_over(&self.own, &self.cancel);
+        self.cancel = cancel.clone();
     }
 
     /// Whether the run is over, so that [`Running::wait`] returns at once.

@@ -129,7 +129,7 @@ impl Sandbox {
         by_silence: bool,
     ) -> Result<Running, StartError> {
         let Built { watch, own, pipes } = self.build(jailed, cancel, by_silence)?;
-        Running::watch(watch, own, pipes).map_err(failed("starting a thread"))
+        Running::watch(watch, own, cancel.clone(), pipes).map_err(failed("starting a thread"))
     }
 
     fn build(&self, jailed: Jailed, cancel: &CancelToken, by_silence: bool) -> Result<Built, StartError> {

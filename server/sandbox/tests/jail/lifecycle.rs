@@ -30,6 +30,7 @@ pub const CASES: &[Case] = &[
     ("lines_are_reported_while_the_command_runs", lines_are_reported_while_the_command_runs),
     ("a_daemon_that_holds_the_output_does_not_hold_us", a_daemon_that_holds_the_output_does_not_hold_us),
     ("cancelling_ends_the_run_and_its_orphans", cancelling_ends_the_run_and_its_orphans),
+    ("a_run_obeys_its_newest_token_only", a_run_obeys_its_newest_token_only),
     ("a_token_cancelled_before_the_start_ends_the_run", a_token_cancelled_before_the_start_ends_the_run),
     ("dropping_a_run_ends_it", dropping_a_run_ends_it),
     ("nothing_writes_after_the_end_of_a_run", nothing_writes_after_the_end_of_a_run),
@@ -207,6 +208,22 @@ fn cancelling_ends_the_run_and_its_orphans() {
     assert_eq!(running.wait().outcome, Outcome::Cancelled);
     assert!(begin.elapsed() < Duration::from_secs(2));
     assert_eq!(processes_with(&sleep), Vec::<u32>::new());
+}
+
+fn a_run_obeys_its_newest_token_only() {
+    let place = Place::new();
+    let sleep = unique_sleep();
+    let (first, second) = (CancelToken::new(), CancelToken::new());
+    let mut running = sandbox().start(place.script(&format!("sleep {sleep}")), &first).unwrap();
+    until("the command runs", || !processes_with(&sleep).is_empty());
+    running.obey(&second);
+    first.cancel();
+    let other = place.run("true");
+    assert!(other.outcome.success() && !running.is_finished(), "the first token does not count any more");
+    running.obey(&CancelToken::new());
+    running.obey(&second);
+    second.cancel();
+    assert_eq!(running.wait().outcome, Outcome::Cancelled);
 }
 
 fn a_token_cancelled_before_the_start_ends_the_run() {
