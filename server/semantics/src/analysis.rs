@@ -16,7 +16,7 @@ use task::TreePath;
 use task::port::{Answer, Change, Generation};
 
 use crate::gate::BaseFindings;
-use crate::load::{DoctestCrate, Facts, LoadError, MacroServer, Place, Project, absolute};
+use crate::load::{DoctestCrate, Facts, Grounds, LoadError, MacroServer, Place, Project, absolute};
 use crate::refactor::doctests::Doctests;
 use crate::text::Text;
 
@@ -30,11 +30,12 @@ pub struct Analysis {
     files: BTreeMap<TreePath, Arc<[u8]>>,
     /// The files of the tree that the compiler could take, by absolute path.
     texts: BTreeMap<PathBuf, Text>,
-    /// The first text that was pushed.
+    /// The first text that was pushed, or the last that was made the base.
     base: BTreeMap<TreePath, Arc<[u8]>>,
     /// What was pushed since.
     pushed: BTreeMap<TreePath, Option<Arc<[u8]>>>,
     generation: Generation,
+    grounds: Grounds,
     notes: Vec<String>,
     pub(crate) doctest_crates: Vec<DoctestCrate>,
     pub(crate) doctests: Doctests,
@@ -61,7 +62,6 @@ impl Analysis {
     /// When the facts cannot be turned into a project.
     pub fn load(facts: Facts, base: &Change, server: Option<MacroServer>) -> Result<Analysis, LoadError> {
         let place = facts.place.clone();
-        let project = Project::new(facts)?;
         let mut files = BTreeMap::new();
         let mut texts = BTreeMap::new();
         for (path, bytes) in &base.files {
@@ -73,7 +73,8 @@ impl Analysis {
             }
             files.insert(path.clone(), Arc::clone(bytes));
         }
-        let loaded = project.load(&texts, server.as_ref(), Vfs::default())?;
+        let grounds = grounds(&facts, &texts);
+        let loaded = Project::new(facts)?.load(&texts, server.as_ref(), Vfs::default())?;
         let mut database = RootDatabase::new(None);
         database.enable_proc_attr_macros();
         let mut host = AnalysisHost::with_database(database);
@@ -88,6 +89,7 @@ impl Analysis {
             files,
             texts,
             generation: base.generation,
+            grounds,
             notes: loaded.notes,
             doctest_crates: loaded.doctest_crates,
             doctests: Doctests::default(),
@@ -102,8 +104,8 @@ impl Analysis {
     /// # Errors
     /// As [`Analysis::load`].
     pub fn reload(mut self, facts: Facts, server: Option<MacroServer>) -> Result<Analysis, LoadError> {
-        let project = Project::new(facts)?;
-        let loaded = project.load(&self.texts, server.as_ref(), std::mem::take(&mut self.vfs))?;
+        self.grounds = grounds(&facts, &self.texts);
+        let loaded = Project::new(facts)?.load(&self.texts, server.as_ref(), std::mem::take(&mut self.vfs))?;
         self.host.apply_change(loaded.change);
         self.vfs = loaded.vfs;
         self.roots = loaded.roots;
@@ -120,6 +122,24 @@ impl Analysis {
         self.pushed.extend(change.files.iter().cloned());
         self.set_files(change.files.clone());
         self.generation = change.generation;
+    }
+
+    /// Makes another text the base. `change` is what differs from the present text, `differing` the files that differ
+    /// from the base so far. Answers whether what was loaded holds for it; if not, nothing has changed.
+    pub fn rebase(&mut self, change: &Change, differing: &[TreePath]) -> bool {
+        let new = |path: &TreePath| match change.files.iter().find(|(changed, _)| changed == path) {
+            Some((_, bytes)) => bytes.is_some(),
+            None => self.files.contains_key(path),
+        };
+        if !self.grounds.hold(differing.iter(), &|path| self.base.contains_key(path) != new(path)) {
+            return false;
+        }
+        self.set_files(change.files.clone());
+        self.base = self.files.clone();
+        self.pushed = BTreeMap::new();
+        self.base_findings = BaseFindings::default();
+        self.generation = change.generation;
+        true
     }
 
     /// Puts back the text that was pushed, after a question that broke off in the middle.
@@ -301,6 +321,10 @@ impl Analysis {
 
 fn host_path(place: &Place, path: &TreePath) -> PathBuf {
     place.tree.join(OsStr::from_bytes(path.as_bytes()))
+}
+
+fn grounds(facts: &Facts, texts: &BTreeMap<PathBuf, Text>) -> Grounds {
+    Grounds::new(facts, &|path| texts.get(path).map(|text| text.lf().to_string()))
 }
 
 /// Which files are worth keeping in the compiler's shape: sources, and Markdown for its doctests.

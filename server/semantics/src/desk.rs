@@ -8,7 +8,7 @@ use task::port::{Change, Generation, Refactored, Refactoring};
 
 use crate::analysis::Analysis;
 use crate::load::panic_text;
-use crate::questions::{Answers, Ask, Question, Reply};
+use crate::questions::{Answers, Ask, Question, Reply, Texts, difference};
 
 /// The compiler in this process: what the worker runs, and what tests ask directly.
 pub type InProcess = Answers<Mutex<Analysis>>;
@@ -27,6 +27,16 @@ impl Ask for Mutex<Analysis> {
         let _ = catch_unwind(AssertUnwindSafe(|| analysis.push(&change)));
     }
 
+    fn rebase(&self, base: Change) -> bool {
+        let new: Texts = base.files.into_iter().filter_map(|(path, bytes)| Some((path, bytes?))).collect();
+        let (files, differing) = {
+            let analysis = self.lock().unwrap_or_else(PoisonError::into_inner);
+            (difference(analysis.files(), &new), difference(analysis.base(), &new))
+        };
+        let differing: Vec<TreePath> = differing.into_iter().map(|(path, _)| path).collect();
+        rebase(self, &Change { generation: base.generation, files }, &differing)
+    }
+
     fn ask(&self, at: Generation, question: Question) -> Reply {
         let mut analysis = self.lock().unwrap_or_else(PoisonError::into_inner);
         if let Err(reason) = analysis.check(at) {
@@ -41,6 +51,12 @@ impl Ask for Mutex<Analysis> {
             }
         }
     }
+}
+
+/// [`Analysis::rebase`], contained. After a panic of the compiler the text is nobody's any more, and the answer is no.
+pub fn rebase(analysis: &Mutex<Analysis>, change: &Change, differing: &[TreePath]) -> bool {
+    let mut analysis = analysis.lock().unwrap_or_else(PoisonError::into_inner);
+    catch_unwind(AssertUnwindSafe(|| analysis.rebase(change, differing))).unwrap_or(false)
 }
 
 impl Analysis {

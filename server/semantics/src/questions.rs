@@ -1,5 +1,8 @@
 //! The ports' questions and answers as values, so that the same compiler can be asked in process or over a pipe.
 
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
 use serde::{Deserialize, Serialize};
 use task::port::{
     Answer, Change, Gate, GateReport, Generation, Impact, Problem, Refactor, Refactored, Refactoring, Reference,
@@ -39,6 +42,8 @@ pub enum Reply {
 pub trait Ask: Send + Sync {
     /// Takes new text.
     fn push(&self, change: Change);
+    /// As [`task::port::Compiler::rebase`].
+    fn rebase(&self, base: Change) -> bool;
     /// Answers one question about the text of a generation.
     fn ask(&self, at: Generation, question: Question) -> Reply;
 }
@@ -98,8 +103,24 @@ impl<T: Ask> Impact for Answers<T> {
     }
 }
 
-impl<T: Ask> task::port::Compiler for Answers<T> {
+impl<T: Ask + 'static> task::port::Compiler for Answers<T> {
     fn push(&self, change: Change) {
         self.0.push(change);
     }
+
+    fn rebase(&self, base: Change) -> bool {
+        self.0.rebase(base)
+    }
+}
+
+/// A whole text, by path.
+pub type Texts = BTreeMap<TreePath, Arc<[u8]>>;
+
+/// The files in which one whole text differs from another, as the other has them.
+pub fn difference(one: &Texts, other: &Texts) -> Vec<(TreePath, Option<Arc<[u8]>>)> {
+    let same = |one: &Arc<[u8]>, other: &Arc<[u8]>| Arc::ptr_eq(one, other) || one == other;
+    let changed = other.iter().filter(|(path, bytes)| !one.get(*path).is_some_and(|before| same(before, bytes)));
+    let changed = changed.map(|(path, bytes)| (path.clone(), Some(Arc::clone(bytes))));
+    let gone = one.keys().filter(|path| !other.contains_key(*path)).map(|path| (path.clone(), None));
+    changed.chain(gone).collect()
 }

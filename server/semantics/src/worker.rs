@@ -6,6 +6,7 @@
 
 mod client;
 mod process;
+mod reuse;
 mod serve;
 mod wire;
 

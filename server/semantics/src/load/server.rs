@@ -11,7 +11,7 @@ const CONSENT: (&str, &str) = ("RUST_ANALYZER_INTERNALS_DO_NOT_USE", "this is un
 /// A running proc-macro server. Dropping it ends the process.
 #[derive(Debug)]
 pub struct MacroProcess {
-    _running: Running,
+    running: Running,
 }
 
 impl MacroProcess {
@@ -37,7 +37,12 @@ impl MacroProcess {
         let mut running = sandbox.start(jailed, cancel)?;
         let pipes = running.take_stdin().zip(running.take_stdout());
         let pipes = pipes.map(|(to, from)| MacroPipes { to: into_file(to), from: into_file(from) });
-        Ok(pipes.map(|pipes| (MacroProcess { _running: running }, pipes)))
+        Ok(pipes.map(|pipes| (MacroProcess { running }, pipes)))
+    }
+
+    /// From now on this token ends the process, and no earlier one.
+    pub fn obey(&mut self, cancel: &CancelToken) {
+        self.running.obey(cancel);
     }
 }
 

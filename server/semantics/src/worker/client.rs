@@ -9,9 +9,10 @@ use task::port::{Change, Generation};
 use task::{Features, TreePath};
 
 use super::process::Worker;
+use super::reuse;
 use super::wire::{Body, Order, Report};
 use crate::load::{Facts, Tools, gather, survey};
-use crate::questions::{Answers, Ask, Question, Reply};
+use crate::questions::{Answers, Ask, Question, Reply, Texts};
 use crate::text::PARSED_FILE_CAP;
 
 /// Bytes of text in one frame.
@@ -71,7 +72,10 @@ impl Workspace {
     /// The first change that is pushed is the base and must hold the whole text of the projection.
     pub fn open(tools: Tools, features: Features, limits: WorkerLimits) -> Workspace {
         let (wake, sleeper) = mpsc::channel::<()>();
+        let idle = limits.idle;
         let state = Arc::new(Mutex::new(State {
+            tools,
+            limits,
             facts: None,
             failed_gathers: 0,
             base: BTreeMap::new(),
@@ -82,9 +86,9 @@ impl Workspace {
             without_macros: false,
             last_used: Instant::now(),
             questions: 0,
+            has_failed: false,
         }));
         let watched = Arc::downgrade(&state);
-        let idle = limits.idle;
         // Without the thread an idle worker stays until the workspace is closed: a loss of memory, not of answers.
         let _ = std::thread::Builder::new().name("compiler-idle".into()).spawn(move || {
             let pause = (idle / 4).max(Duration::from_millis(10));
@@ -92,7 +96,7 @@ impl Workspace {
                 end_when_idle(&watched, idle);
             }
         });
-        Answers(Client { tools, features, limits, state, _wake: wake })
+        Answers(Client { features, state, _wake: wake })
     }
 }
 
@@ -109,33 +113,35 @@ fn end_when_idle(state: &Weak<Mutex<State>>, idle: Duration) {
 /// See [`Workspace::open`].
 #[derive(Debug)]
 pub struct Client {
-    tools: Tools,
     features: Features,
-    limits: WorkerLimits,
     state: Arc<Mutex<State>>,
     /// Its end is what the idle thread waits for.
     _wake: Sender<()>,
 }
 
 #[derive(Debug)]
-struct State {
+pub(super) struct State {
+    pub(super) tools: Tools,
+    pub(super) limits: WorkerLimits,
     /// What cargo said, or why it said nothing.
     facts: Option<Result<Arc<Facts>, String>>,
     failed_gathers: u32,
-    base: BTreeMap<TreePath, Arc<[u8]>>,
-    base_generation: Option<Generation>,
+    pub(super) base: Texts,
+    pub(super) base_generation: Option<Generation>,
     /// What differs from the base.
-    changed: BTreeMap<TreePath, Option<Arc<[u8]>>>,
-    generation: Generation,
-    worker: Option<Worker>,
+    pub(super) changed: BTreeMap<TreePath, Option<Arc<[u8]>>>,
+    pub(super) generation: Generation,
+    pub(super) worker: Option<Worker>,
     /// Set when a worker did not answer in time: a proc macro that never returns would hold up the next one too.
     without_macros: bool,
-    last_used: Instant,
+    pub(super) last_used: Instant,
     questions: u64,
+    /// Whether it ever had no answer to give: it is no one that another task should get.
+    pub(super) has_failed: bool,
 }
 
 impl Client {
-    fn lock(&self) -> MutexGuard<'_, State> {
+    pub(super) fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -148,13 +154,8 @@ impl Client {
     /// macros changed, and the projection on disk shows it.
     pub fn reload(&self) {
         let mut state = self.lock();
-        let changed = std::mem::take(&mut state.changed);
-        for (path, bytes) in changed {
-            match bytes {
-                Some(bytes) => state.base.insert(path, bytes),
-                None => state.base.remove(&path),
-            };
-        }
+        state.base = state.present();
+        state.changed.clear();
         state.base_generation = Some(state.generation);
         state.facts = None;
         state.failed_gathers = 0;
@@ -178,13 +179,13 @@ impl Client {
         {
             return Err(reason.clone());
         }
-        let mut worker = Worker::start(&self.tools, self.limits.memory_bytes, !state.without_macros)?;
+        let mut worker = Worker::start(&state.tools, state.limits.memory_bytes, !state.without_macros)?;
         let mut searched = 0;
         send_files(&mut worker, &mut searched, state.base.iter().map(|(path, bytes)| (path, Some(bytes))))?;
         let facts = match &state.facts {
             Some(Ok(facts)) => Arc::clone(facts),
             _ => {
-                let gathered = self.gather(&state.base, base_generation, &mut worker, question);
+                let gathered = self.gather(state, base_generation, &mut worker, question);
                 state.failed_gathers += u32::from(gathered.is_err());
                 state.facts = Some(gathered.clone());
                 gathered?
@@ -192,10 +193,12 @@ impl Client {
         };
         let macros = worker.has_macros();
         worker.send(&Order::Load { facts: Box::new((*facts).clone()), generation: base_generation, macros })?;
-        match worker.receive(Instant::now() + self.limits.load)? {
+        match worker.receive(Instant::now() + state.limits.load)? {
             Report::Loaded => {}
             Report::NotLoaded { reason } => return Err(reason),
-            Report::Answered { .. } => return Err("the compiler answered before it was asked".to_owned()),
+            Report::Answered { .. } | Report::Rebased { .. } => {
+                return Err("the compiler answered before it was asked".to_owned());
+            }
         }
         if state.generation != base_generation || !state.changed.is_empty() {
             send_files(&mut worker, &mut searched, state.changed.iter().map(|(path, bytes)| (path, bytes.as_ref())))?;
@@ -207,22 +210,24 @@ impl Client {
     /// Asks cargo; meanwhile the worker gets to know the standard library and looks into the question.
     fn gather(
         &self,
-        base: &BTreeMap<TreePath, Arc<[u8]>>,
+        state: &State,
         generation: Generation,
         worker: &mut Worker,
         question: &Question,
     ) -> Result<Arc<Facts>, String> {
-        let manifests: Vec<String> = base
+        let State { tools, limits, .. } = state;
+        let manifests: Vec<String> = state
+            .base
             .keys()
             .filter(|path| path.file_name() == b"Cargo.toml")
             .filter_map(|path| path.to_str().map(str::to_owned))
             .collect();
-        if let Some(facts) = survey(&self.tools, &manifests, self.limits.cargo) {
+        if let Some(facts) = survey(tools, &manifests, limits.cargo) {
             // A worker that is gone already is found out, with the reason, when it is to load.
             let expected = Some(Box::new(question.clone()));
             let _ = worker.send(&Order::Warm { facts: Box::new(facts), generation, expected });
         }
-        let gathered = gather(&self.tools, &manifests, self.features, self.limits.cargo);
+        let gathered = gather(tools, &manifests, self.features, limits.cargo);
         gathered.map(Arc::new).map_err(|error| error.to_string())
     }
 
@@ -240,18 +245,18 @@ impl Client {
             state.worker = None;
             self.worker(state, &question)?.send(&order)?;
         }
+        let (until, most) = (Instant::now() + state.limits.question, state.limits.resident_bytes);
         let worker = self.worker(state, &question)?;
-        let until = Instant::now() + self.limits.question;
         loop {
             match worker.receive(until)? {
                 Report::Answered { id: answered, reply, resident_bytes } if answered == id => {
-                    if resident_bytes > self.limits.resident_bytes {
+                    if resident_bytes > most {
                         state.worker = None;
                     }
                     return Ok(reply);
                 }
                 Report::Answered { .. } => {}
-                Report::Loaded | Report::NotLoaded { .. } => {
+                Report::Loaded | Report::NotLoaded { .. } | Report::Rebased { .. } => {
                     return Err("the compiler's answer is out of turn".to_owned());
                 }
             }
@@ -281,6 +286,10 @@ impl Ask for Client {
         state.changed.extend(change.files);
     }
 
+    fn rebase(&self, base: Change) -> bool {
+        reuse::rebase(&mut self.lock(), base)
+    }
+
     fn ask(&self, at: Generation, question: Question) -> Reply {
         let mut state = self.lock();
         state.last_used = Instant::now();
@@ -292,9 +301,12 @@ impl Ask for Client {
         }
         let answer = self.put(&mut state, at, question);
         state.last_used = Instant::now();
+        // Among them is the panic of the compiler that the worker contained.
+        state.has_failed |= matches!(answer, Ok(Reply::Unknown(_)));
         answer.unwrap_or_else(|reason| {
             // Whatever state it is in, the next question gets a new one.
             let ended = state.worker.take();
+            state.has_failed = true;
             state.without_macros |= ended.is_some_and(|worker| worker.has_timed_out());
             Reply::Unknown(reason)
         })
@@ -302,7 +314,7 @@ impl Ask for Client {
 }
 
 /// Sends files in frames of bounded size.
-fn send_files<'a>(
+pub(super) fn send_files<'a>(
     worker: &mut Worker,
     searched: &mut usize,
     files: impl Iterator<Item = (&'a TreePath, Option<&'a Arc<[u8]>>)>,

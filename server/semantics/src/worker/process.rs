@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
-use sandbox::{Inherited, Jailed, Keep, Limits, OWN_PROGRAM, Output, Running, Stdin};
+use sandbox::{CancelToken, Inherited, Jailed, Keep, Limits, OWN_PROGRAM, Output, Running, Stdin};
 
 use super::serve::{MACROS_FROM, MACROS_TO, WORKER_ARG};
 use super::wire::{self, Order, Report};
@@ -72,6 +72,21 @@ impl Worker {
     /// Whether an answer of it did not come in time.
     pub fn has_timed_out(&self) -> bool {
         self.timed_out
+    }
+
+    /// Whether it is gone already.
+    pub fn has_ended(&self) -> bool {
+        self.running.as_ref().is_none_or(Running::is_finished)
+    }
+
+    /// From now on this token ends both processes, and no earlier one.
+    pub fn obey(&mut self, cancel: &CancelToken) {
+        if let Some(running) = &mut self.running {
+            running.obey(cancel);
+        }
+        if let Some(macros) = &mut self.macros {
+            macros.obey(cancel);
+        }
     }
 
     /// Sends an order.

@@ -13,6 +13,7 @@ use task::port::Change;
 
 use super::wire::{self, Order, Report};
 use crate::analysis::Analysis;
+use crate::desk::rebase;
 use crate::load::{Facts, MacroPipes, MacroServer};
 use crate::questions::{Ask, Reply};
 
@@ -117,6 +118,11 @@ fn serve(orders: &Orders, mut to: impl Write) -> io::Result<()> {
                 if let Some(analysis) = &analysis {
                     analysis.push(change);
                 }
+            }
+            Order::Rebase { generation, differing } => {
+                let change = Change { generation, files: bodies(&mut files) };
+                let holds = analysis.as_ref().is_some_and(|analysis| rebase(analysis, &change, &differing));
+                wire::write(&mut to, &Report::Rebased { holds })?;
             }
             Order::Ask { id, at, question } => {
                 let reply = match &analysis {

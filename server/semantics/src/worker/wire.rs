@@ -27,6 +27,8 @@ pub enum Order {
     Load { facts: Box<Facts>, generation: Generation, macros: bool },
     /// The files since then are new text.
     Push { generation: Generation },
+    /// The files since then make the present text that of a new base, which differs from the one so far in these.
+    Rebase { generation: Generation, differing: Vec<TreePath> },
     /// Answer this about the present text.
     Ask { id: u64, at: Generation, question: Question },
 }
@@ -39,6 +41,10 @@ pub enum Report {
     /// The tree cannot be loaded, and why.
     NotLoaded {
         reason: String,
+    },
+    /// Whether what was loaded holds for the new base. If not, the worker is of no use any more.
+    Rebased {
+        holds: bool,
     },
     Answered {
         id: u64,

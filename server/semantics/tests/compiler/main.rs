@@ -6,6 +6,7 @@
 
 mod gate;
 mod questions;
+mod rebase;
 mod rename;
 mod support;
 mod worker;
@@ -17,5 +18,5 @@ pub use ::support::cases::Case;
 fn main() -> ExitCode {
     sandbox::run_if_launcher();
     semantics::run_if_worker();
-    ::support::cases::run([rename::CASES, gate::CASES, questions::CASES, worker::CASES].concat())
+    ::support::cases::run([rename::CASES, gate::CASES, questions::CASES, worker::CASES, rebase::CASES].concat())
 }

@@ -20,7 +20,7 @@ pub struct Project {
     pub files: BTreeMap<TreePath, Arc<[u8]>>,
     generation: AtomicU64,
     _macros: Option<MacroProcess>,
-    _folder: tempfile::TempDir,
+    folder: tempfile::TempDir,
 }
 
 pub fn path(text: &str) -> TreePath {
@@ -166,13 +166,18 @@ pub fn project(files: &[(String, Vec<u8>)]) -> Project {
         files: prepared.files,
         generation: AtomicU64::new(1),
         _macros: Some(started.0),
-        _folder: prepared.folder,
+        folder: prepared.folder,
     }
 }
 
 impl Project {
     pub fn at(&self) -> Generation {
         Generation(self.generation.load(Ordering::SeqCst))
+    }
+
+    /// What holds the tree and the build folder.
+    pub fn folder(&self) -> &Path {
+        self.folder.path()
     }
 
     pub fn text(&self, file: &str) -> String {

@@ -64,7 +64,7 @@ fn answers() {
 }
 
 /// Processes of this test's own workers: descendants of ours with the worker's argument.
-fn workers() -> Vec<i32> {
+pub fn workers() -> Vec<i32> {
     let parent = |pid: i32| {
         let status = std::fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
         status.lines().find_map(|line| line.strip_prefix("PPid:")?.trim().parse::<i32>().ok())

@@ -1,5 +1,6 @@
 //! What the compiler can be asked. Synchronous, owned text in and out: no analysis is held across anything that waits.
 
+use std::any::Any;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
@@ -42,9 +43,15 @@ impl<T> Answer<T> {
 }
 
 /// The compiler as a whole.
-pub trait Compiler: Symbols + Refactor + Gate + Impact + Send + Sync {
+pub trait Compiler: Symbols + Refactor + Gate + Impact + Any + Send + Sync {
     /// Hands over new text. Answers asked for this generation or later see it.
     fn push(&self, change: Change);
+
+    /// Makes another text the base, as if it were the first that is pushed: the change holds the whole of it. Answers
+    /// whether what was worked out for the base so far holds for it; if not, the compiler is to be given up.
+    fn rebase(&self, _base: Change) -> bool {
+        false
+    }
 }
 
 /// Names and where they are.
