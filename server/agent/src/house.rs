@@ -8,6 +8,7 @@ use task::port::{Compiler, Journal};
 
 use crate::documents::Documents;
 use crate::progress::Audience;
+use crate::shelf::Shelf;
 use crate::site::Place;
 
 /// The rooms with effects, and who listens.
@@ -27,7 +28,22 @@ pub struct House {
 
 /// Where compilers come from: `semantics` in the product. There is always one; the absent one says why it knows nothing.
 pub trait Compilers: Send + Sync {
+    /// A compiler without any text.
     fn open(&self, place: &Place) -> Arc<dyn Compiler>;
+
+    /// Where compilers wait for the next task, in a process that has more than one.
+    fn shelf(&self) -> Option<&Shelf> {
+        None
+    }
+
+    /// Frees a compiler from its task, whose cancellation is not to end it any more. Answers whether it can serve
+    /// another one, which one that ever failed to answer cannot.
+    fn release(&self, _compiler: &dyn Compiler) -> bool {
+        false
+    }
+
+    /// Binds a compiler to another task: that task's cancellation ends it, and its remaining time counts.
+    fn renew(&self, _compiler: &dyn Compiler, _place: &Place) {}
 }
 
 impl std::fmt::Debug for House {

@@ -7,16 +7,14 @@ use std::time::Duration;
 
 use checks::{Runner, Tools};
 use sandbox::{CancelToken, CargoHome, CargoView, Finished, Jailed, RustHome, Sandbox, Toolchain, rust_toolchain};
-use task::port::{Absent, Change, Compiler, Generation};
-use task::{Digest, Event, Limits, Mode, SandboxLevel, TreeId};
+use task::port::{Compiler, Generation};
+use task::{Digest, Event, Limits, SandboxLevel, TreeId};
 use worktree::{Slot, Store};
 
 use crate::house::House;
 use crate::lanes::Lane;
+use crate::loaded::Loaded;
 use crate::{Error, walk::Walk};
-
-/// Files above this size are not source text that a compiler or a search needs.
-const LARGEST_TEXT: usize = 4 << 20;
 
 /// Where a compiler works and with what. Paths are the same inside the jail as outside.
 #[derive(Debug, Clone)]
@@ -36,8 +34,18 @@ pub struct Place {
     pub remaining: Duration,
 }
 
+impl Place {
+    /// Whether a compiler that was opened there can work here, as far as folders and tools go.
+    pub(crate) fn is_same(&self, other: &Place) -> bool {
+        let folders = |place: &Place| [place.shadow.clone(), place.work.clone(), place.cargo_home.clone()];
+        folders(self) == folders(other) && self.toolchain == other.toolchain && self.cargo == other.cargo
+    }
+}
+
 /// A slot in use.
 pub(crate) struct Site {
+    /// Before the slot, so that it waits already when another task leases the slot.
+    compiler: Option<Loaded>,
     pub slot: Slot,
     /// Jail, toolchain and cargo home, or why there are none.
     pub place: Result<Place, String>,
@@ -53,7 +61,6 @@ pub(crate) struct Site {
     pub locks: BTreeMap<Digest, Vec<u8>>,
     /// Where checks with all features run, leased when first needed.
     pub lane: Option<Lane>,
-    compiler: Option<Loaded>,
     shown: Option<TreeId>,
 }
 
@@ -84,42 +91,6 @@ impl Site {
     pub fn fits(&self, store: &Store, tree: &TreeId) -> bool {
         self.pinned == pinned(store, tree)
     }
-
-    /// Whether a compiler has this base.
-    fn has_compiler(&self, base: &TreeId) -> bool {
-        self.compiler.as_ref().is_some_and(|loaded| loaded.base == *base)
-    }
-
-    /// Loads a compiler with the text of a base, which the shadow shows.
-    fn load(&mut self, compilers: &dyn crate::Compilers, store: &Store, base: &TreeId) -> Result<(), Error> {
-        let compiler: Arc<dyn Compiler> = match &self.place {
-            Ok(place) => compilers.open(place),
-            Err(reason) => Arc::new(Absent { reason: reason.clone() }),
-        };
-        let generation = Generation(1);
-        compiler.push(text_of(store, base, generation)?);
-        self.compiler = Some(Loaded { base: base.clone(), compiler, shows: base.clone(), generation });
-        Ok(())
-    }
-
-    /// Makes the compiler see a tree, by the texts in which it differs from what it saw last.
-    fn show(&mut self, store: &Store, tree: &TreeId) -> Result<(Arc<dyn Compiler>, Generation), Error> {
-        let loaded = self.compiler.as_mut().ok_or_else(|| Error::Sentence("no compiler is loaded".into()))?;
-        if loaded.shows != *tree {
-            loaded.generation = Generation(loaded.generation.0 + 1);
-            loaded.compiler.push(change_between(store, &loaded.shows, tree, loaded.generation)?);
-            loaded.shows = tree.clone();
-        }
-        Ok((Arc::clone(&loaded.compiler), loaded.generation))
-    }
-}
-
-/// A compiler, and which text it has.
-struct Loaded {
-    base: TreeId,
-    compiler: Arc<dyn Compiler>,
-    shows: TreeId,
-    generation: Generation,
 }
 
 impl Walk<'_> {
@@ -138,12 +109,16 @@ impl Walk<'_> {
         tree: &TreeId,
     ) -> Result<(Arc<dyn Compiler>, Generation), Error> {
         let store = Arc::clone(&self.store);
-        if !self.site_for(base)?.has_compiler(base) {
+        if self.site_for(base)?.compiler.as_ref().is_none_or(|loaded| loaded.base != *base) {
             self.locks(base)?;
             let compilers = Arc::clone(&self.house.compilers);
-            self.site_on(base)?.load(&*compilers, &store, base)?;
+            let site = self.site_on(base)?;
+            // One with another base is as good as one that another task had.
+            site.compiler = None;
+            site.compiler = Some(Loaded::load(&compilers, &store, &site.place, base, site.provision(base))?);
         }
-        self.site_for(base)?.show(&store, tree)
+        let loaded = self.site_for(base)?.compiler.as_mut();
+        loaded.ok_or_else(|| Error::Sentence("no compiler is loaded".into()))?.show(&store, tree)
     }
 
     /// The site, whatever its shadow shows. A slot is leased when the task has none, with the toolchain that this tree
@@ -225,27 +200,4 @@ pub(crate) fn level() -> SandboxLevel {
     use std::os::unix::fs::MetadataExt as _;
     let is_root = std::fs::metadata("/proc/self").is_ok_and(|ourselves| ourselves.uid() == 0);
     if is_root { SandboxLevel::BubblewrapWithoutProcessCap } else { SandboxLevel::Bubblewrap }
-}
-
-/// Every text of a tree.
-fn text_of(store: &Store, tree: &TreeId, generation: Generation) -> Result<Change, Error> {
-    let mut files = Vec::new();
-    for (path, entry) in store.entries(tree)?.iter() {
-        if matches!(entry.mode, Mode::File | Mode::Executable) {
-            let bytes = store.blob(entry.blob)?;
-            if bytes.len() <= LARGEST_TEXT && !bytes.contains(&0) {
-                files.push((path.clone(), Some(bytes)));
-            }
-        }
-    }
-    Ok(Change { generation, files })
-}
-
-/// The texts in which one tree differs from another.
-fn change_between(store: &Store, from: &TreeId, to: &TreeId, generation: Generation) -> Result<Change, Error> {
-    let mut files = Vec::new();
-    for file in worktree::published_files(store, from, to)? {
-        files.push((file.path.clone(), store.read(to, &file.path)?));
-    }
-    Ok(Change { generation, files })
 }

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use agent::{Audience, Documents, House, NoDocuments};
+use agent::{Audience, Compilers, Documents, House, NoDocuments};
 use journal::Journal;
 use sandbox::{CancelToken, Sandbox};
 use worktree::{Workspace, WorkspaceError};
@@ -46,7 +46,7 @@ fn open_with(settings: Settings, front: Front) -> Result<Opened, Failure> {
     let journal = Arc::new(Journal::open(&state)?);
     let audience = Live::audience(front == Front::Json);
     let sandbox = Sandbox::open().map_err(|error| error.to_string());
-    let house = house(journal, &state, sandbox, audience, Arc::new(NoDocuments), CancelToken::new())?;
+    let house = house(journal, &state, sandbox, compilers(), audience, Arc::new(NoDocuments), CancelToken::new())?;
     Ok(Opened { house, settings })
 }
 
@@ -55,6 +55,7 @@ pub fn house(
     journal: Arc<Journal>,
     state: &Path,
     sandbox: Result<Sandbox, String>,
+    compilers: Arc<dyn Compilers>,
     audience: Audience,
     documents: Arc<dyn Documents>,
     cancel: CancelToken,
@@ -62,7 +63,7 @@ pub fn house(
     let state = state
         .canonicalize()
         .map_err(|error| Failure::infrastructure(format!("{} cannot be opened: {error}", state.display())))?;
-    Ok(House { journal, state, sandbox, compilers: compilers(), documents, audience, cancel })
+    Ok(House { journal, state, sandbox, compilers, documents, audience, cancel })
 }
 
 /// Cancels the token when the developer presses Ctrl-C, once; a second time ends the process as usual.

@@ -8,3 +8,4 @@ mod ended;
 mod home;
 mod review;
 mod trigger;
+mod warm;

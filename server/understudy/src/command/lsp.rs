@@ -4,13 +4,14 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use ::lsp::{Ask, Rooms};
-use agent::{Audience, Documents, House};
+use agent::{Audience, Compilers, Documents, House};
 use sandbox::{CancelToken, Sandbox};
 use serde_json::Value;
 use task::port::Publisher;
 use task::{Request, Source, Tool};
 
 use super::{apply, doctor};
+use crate::compilers::lasting_compilers;
 use crate::draft::Draft;
 use crate::failure::Failure;
 use crate::settings::Settings;
@@ -31,6 +32,7 @@ struct EditorRooms {
 struct Kept {
     journal: Option<Arc<journal::Journal>>,
     sandbox: Option<Sandbox>,
+    compilers: Option<Arc<dyn Compilers>>,
     editor: Value,
 }
 
@@ -60,8 +62,9 @@ impl EditorRooms {
                 Sandbox::open().map(|sandbox| kept.sandbox.insert(sandbox).clone()).map_err(|error| error.to_string())
             }
         };
+        let compilers = Arc::clone(kept.compilers.get_or_insert_with(lasting_compilers));
         drop(kept);
-        wiring::house(journal, &state, sandbox, audience, documents, CancelToken::new())
+        wiring::house(journal, &state, sandbox, compilers, audience, documents, CancelToken::new())
     }
 }
 
