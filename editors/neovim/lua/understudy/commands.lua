@@ -245,7 +245,12 @@ local SUBCOMMANDS = {
       local function asks(line)
         return line.question ~= nil and #line.question.options > 0
       end
-      tasks.choose(of, { fits = asks, none = 'no task has a question' }, function(line)
+      local function nothing()
+        return false
+      end
+      -- Older questions were answered or given up.
+      local wanted = { fits = nothing, otherwise = asks, none = 'no task has a question' }
+      tasks.choose(of, wanted, function(line)
         vim.ui.select(line.question.options, { prompt = line.question.text, kind = 'understudy' }, function(option)
           if option then
             M.create(of, option)

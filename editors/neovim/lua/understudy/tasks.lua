@@ -34,17 +34,24 @@ function M.summary(line)
   return line.doing ~= '' and line.doing or line.status
 end
 
+--- News are cut at the end of the message line; a title may not take the place of what happened.
+local TITLE_CHARACTERS = 40
+
 --- What the developer should hear when a task comes to stand like this; nil for steps on the way.
 ---@param line understudy.TaskLine
 ---@return string?
 local function news(line)
+  local title = line.title
+  if vim.fn.strchars(title) > TITLE_CHARACTERS then
+    title = vim.fn.strcharpart(title, 0, TITLE_CHARACTERS - 1) .. '…'
+  end
   if line.question then
-    return ('%s: %s (:Understudy answer)'):format(line.title, line.question.text)
+    return ('%s (:Understudy answer)'):format(line.question.text)
   elseif line.status == 'review' or line.status == 'ended' then
     local has_diff = line.hunks > 0 and ' (:Understudy review)' or ''
-    return ('%s: %s%s'):format(line.title, M.summary(line), has_diff)
+    return ('%s: %s%s'):format(title, M.summary(line), has_diff)
   elseif line.status == 'interrupted' then
-    return ('%s: interrupted (:Understudy resume)'):format(line.title)
+    return ('%s: interrupted (:Understudy resume)'):format(title)
   end
 end
 
