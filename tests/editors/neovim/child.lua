@@ -6,11 +6,12 @@ Child.__index = Child
 local PATIENCE = 60000
 
 ---@param workspace table
-function Child.new(workspace)
+---@param settings? string Entries of `g:understudy` beside the program, as Vim script.
+function Child.new(workspace, settings)
   local self = setmetatable({}, Child)
   local command = { vim.env.NVIM, '--embed', '--headless', '--clean' }
   vim.list_extend(command, { '--cmd', 'set runtimepath^=' .. vim.env.PLUGIN .. ' columns=120 lines=40' })
-  vim.list_extend(command, { '--cmd', 'let g:understudy = #{cmd: $UNDERSTUDY_BINARY}' })
+  vim.list_extend(command, { '--cmd', ('let g:understudy = #{cmd: $UNDERSTUDY_BINARY, %s}'):format(settings or '') })
   self.channel = vim.fn.jobstart(command, { rpc = true, cwd = workspace.path })
   assert(self.channel > 0, 'Neovim does not start')
   self:lua([[

@@ -35,7 +35,7 @@ end
 
 local function play(scenario)
   local workspace = Workspace.new(scenario.archive or 'warns')
-  local child = Child.new(workspace)
+  local child = Child.new(workspace, scenario.settings)
   for _, part in ipairs(scenario.parts or { scenario }) do
     if not hold(part, child, workspace) then
       break

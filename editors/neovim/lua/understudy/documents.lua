@@ -1,5 +1,6 @@
 --- Buffers `understudy://TASK/TREE/PATH`: one file of a tree of a task, as it is there, never to be written.
 local client = require('understudy.client')
+local tasks = require('understudy.tasks')
 
 local M = {}
 
@@ -80,12 +81,15 @@ function M.open(of, name, filled)
   return buffer
 end
 
---- Fills a buffer that was opened by its name.
+--- Fills a buffer that was opened by its name, from the server that knows the task.
 ---@param buffer integer
 function M.read(buffer)
-  local of = client.all()[1]
-  if of then
-    M.open(of, vim.api.nvim_buf_get_name(buffer), function() end)
+  local name = vim.api.nvim_buf_get_name(buffer)
+  local task = name:match('^understudy://([^/]+)/[^/]+/.')
+  for _, of in ipairs(client.all()) do
+    if task and tasks.get(of.id, task) then
+      return M.open(of, name, function() end)
+    end
   end
 end
 

@@ -52,6 +52,17 @@ return {
     end,
   },
   {
+    name = 'attaches to nothing by itself where the developer says so, and starts when asked',
+    settings = 'auto_attach: v:false',
+    run = function(child)
+      child:command('edit src/lib.rs')
+      child:lua([[vim.wait(60, function() return false end, 10)]])
+      assert(clients_of(child) == 0)
+      child:command('Understudy tasks')
+      child:wait('the list is shown', [[vim.fn.search('no task yet') > 0]])
+    end,
+  },
+  {
     name = 'knows the extension, and offers nothing that other servers answer',
     run = function(child)
       child:edit('src/lib.rs')

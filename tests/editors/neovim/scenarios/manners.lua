@@ -78,6 +78,17 @@ local receipt = {
   end,
 }
 
+local by_name = {
+  name = 'a file of a tree can be opened by its name',
+  run = function(child)
+    local task = child:task()
+    child:command(('tabedit understudy://%s/%s/src/lib.rs'):format(task.id, task.tree))
+    child:wait('it is there', [[vim.fn.search('let sum') > 0]])
+    assert(not child:lua('return vim.bo.modifiable'))
+    child:command('tabclose')
+  end,
+}
+
 local closing = {
   name = 'closing a review leaves nothing behind and can be opened again',
   run = function(child)
@@ -111,7 +122,7 @@ local hooks = {
 }
 
 return {
-  { name = 'a guest', parts = { start, completion, apply_outside, writing, receipt, closing, hooks } },
+  { name = 'a guest', parts = { start, completion, apply_outside, writing, receipt, by_name, closing, hooks } },
   {
     name = 'health and help are in order',
     run = function(child)
