@@ -10,7 +10,7 @@ fn understudy() -> Understudy {
     Understudy::new(env!("CARGO_BIN_EXE_understudy"))
 }
 
-fn semver() -> Project {
+pub fn semver() -> Project {
     let project = Project::new("");
     copy(&repository().join("server/understudy/sample"), &project.path());
     project.committed()

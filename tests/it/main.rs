@@ -12,3 +12,4 @@ mod run;
 mod select;
 mod stage;
 mod tidy;
+mod warm;
