@@ -32,6 +32,8 @@ local function put(buffer, answer)
       table.remove(lines)
     end
   end
+  -- It may have been filled before.
+  vim.bo[buffer].readonly = false
   vim.bo[buffer].modifiable = true
   vim.bo[buffer].undolevels = -1
   vim.api.nvim_buf_set_lines(buffer, 0, -1, false, lines)

@@ -23,6 +23,30 @@ function M.define()
   end
 end
 
+--- Whether the user has a key for this. Mappings of buffers do not count: those of a review are ours.
+---@param mode string
+---@param plug string
+---@return boolean
+local function is_mapped(mode, plug)
+  return vim.iter(vim.api.nvim_get_keymap(mode)):any(function(map)
+    return map.rhs ~= nil and map.rhs:find(plug, 1, true) ~= nil
+  end)
+end
+
+--- The keys that somebody needs first in a review; one that the user chose needs no telling.
+---@return string
+function M.hint()
+  local hints = {}
+  for _, key in ipairs(KEYS) do
+    local default, name, command = unpack(key)
+    local is_basic = command == 'keep' or command == 'reject' or command == 'close'
+    if is_basic and not is_mapped('n', ('<Plug>(understudy-%s)'):format(name)) then
+      table.insert(hints, ('%s %s'):format(default, command))
+    end
+  end
+  return table.concat(hints, ', ')
+end
+
 ---@param buffer integer
 function M.map(buffer)
   for _, key in ipairs(KEYS) do
@@ -30,7 +54,7 @@ function M.map(buffer)
     local plug = ('<Plug>(understudy-%s)'):format(name)
     local modes = (command == 'keep' or command == 'reject') and { 'n', 'x' } or { 'n' }
     for _, mode in ipairs(modes) do
-      if vim.fn.hasmapto(plug, mode) == 0 then
+      if not is_mapped(mode, plug) then
         vim.keymap.set(mode, default, plug, { buffer = buffer, desc = description, remap = true, nowait = true })
       end
     end

@@ -65,11 +65,11 @@ local function draw(review)
   end
   local state = line.status == 'review' and tasks.summary(line) or line.status
   local place = ('%s (%d/%d)'):format(file.path, review.index, #review.files)
-  local function bar(side, text)
-    local value = ' ' .. text:gsub('%%', '%%%%')
+  local function bar(side, text, hint)
+    local value = (' %s%%=%s '):format(text:gsub('%%', '%%%%'), hint or '')
     vim.api.nvim_set_option_value('winbar', value, { scope = 'local', win = review.windows[side] })
   end
-  bar('base', 'base ' .. file.old_path)
+  bar('base', 'base ' .. file.old_path, require('understudy.keys').hint())
   bar('tree', ('proposal %s: %s'):format(place, state))
 end
 
@@ -153,10 +153,14 @@ function M.open(of, line)
     if #report.hunks == 0 then
       return say.refuse(line.title .. ': the diff is empty')
     end
-    local review = { client = of, index = 1, windows = {} }
+    local review = { client = of, index = 1, asked = 0, windows = {} }
     take(review, line, report)
     lay_out(review)
     put_file(review)
+    -- A check that ended with the editor does not go on by itself.
+    if line.status == 'review' and not line.kept_verdict and line.rejected < line.hunks then
+      client.execute(of, 'check.run', { task = line.id, revision = line.revision }, function() end)
+    end
   end)
 end
 
@@ -168,13 +172,15 @@ function M.changed(client_id, line)
     local before = review.line
     if review.client.id == client_id and before.id == line.id and before.revision <= line.revision then
       local moved = before.tree ~= line.tree or before.base ~= line.base
+      review.asked = review.asked + 1
+      local asked = review.asked
       local judged = before.kept_tree ~= line.kept_tree or before.kept_verdict ~= line.kept_verdict
       if not line.tree or not (moved or judged) then
         review.line = line
         draw(review)
       else
         client.execute(review.client, 'task.get', { task = line.id }, function(report)
-          if review.line.revision > line.revision or #report.hunks == 0 then
+          if review.asked ~= asked or #report.hunks == 0 then
             return
           end
           take(review, line, report)

@@ -102,5 +102,6 @@
 ---@field files understudy.FileDiff[]
 ---@field rejected table<string, true> Ids of hunks.
 ---@field index integer Which file is shown.
+---@field asked integer Counts changes, so that an answer about an older one is dropped: answers come in any order.
 ---@field tab integer
 ---@field windows {base: integer, tree: integer}

@@ -68,8 +68,12 @@ end
 local function report(of, outcome)
   local is_good = outcome.outcome == 'applied' or outcome.outcome == 'already there'
   local text = ('%s: %s'):format(is_good and outcome.task.title or outcome.outcome, outcome.sentence)
-  if #outcome.unsaved > 0 then
-    text = ('%s; not saved: %s'):format(text, table.concat(outcome.unsaved, ', '))
+  -- A single one is named by the sentence itself.
+  local unsaid = vim.tbl_filter(function(path)
+    return not outcome.sentence:find(path, 1, true)
+  end, outcome.unsaved)
+  if #unsaid > 0 then
+    text = ('%s; not saved: %s'):format(text, table.concat(unsaid, ', '))
   end
   say.answer(text, is_good and vim.log.levels.INFO or vim.log.levels.WARN)
   tasks.changed(of.id, outcome.task)
