@@ -14,6 +14,8 @@ export interface Lens {
   arguments?: unknown[];
 }
 
+const REJECTED = '$(circle-slash) Rejected';
+
 const ids = (hunks: readonly Hunk[]): string[] => hunks.map((hunk) => hunk.id);
 
 /**
@@ -24,7 +26,9 @@ export function lensesOf(task: TaskLine, file: FileDiff, side: 'base' | 'tree', 
   const { tree } = task;
   if (tree === null || (side === 'base' ? file.inTree : !file.inTree)) return [];
   const isOpen = takesVerdicts(task);
-  const lenses = isOpen ? file.hunks.flatMap((hunk) => hunkLenses(task, tree, hunk, side)) : [];
+  const lenses: Lens[] = isOpen
+    ? file.hunks.flatMap((hunk) => hunkLenses(task, tree, hunk, side))
+    : file.hunks.filter((hunk) => hunk.rejected).map((hunk) => ({ line: lineOf(hunk, side), title: REJECTED, tooltip: describe(hunk) }));
   const [first] = file.hunks;
   const line = first === undefined ? 0 : lineOf(first, side);
   if (isOpen && file.hunks.length > 1) lenses.push(fileLens(task, tree, file, line));
@@ -38,7 +42,11 @@ function taskLens(task: TaskLine, line: number): Lens {
   if (wantsCheck(task)) {
     return { line, title: '$(beaker) Check what is kept', tooltip, command: 'understudy.checkKept', arguments: [{ task: task.id }] };
   }
-  if (task.kept_tree === null || !task.next.includes('apply')) return { line, title: keptLabel(task), tooltip };
+  if (task.kept_tree === null || !task.next.includes('apply')) {
+    const some = task.publication?.state === 'applied' && task.rejected > 0;
+    const extent = some ? `: ${task.hunks - task.rejected} of ${task.hunks} hunks` : '';
+    return { line, title: `${keptLabel(task)}${extent}`, tooltip };
+  }
   const title = `$(check-all) Apply ${short(task.kept_tree)}, ${task.kept_verdict ?? 'not checked'}`;
   return { line, title, tooltip, command: 'understudy.applyTask', arguments: [{ task: task.id }] };
 }
@@ -57,7 +65,7 @@ function hunkLenses(task: TaskLine, tree: string, hunk: Hunk, side: 'base' | 'tr
   const tooltip = [describe(hunk), ...hunk.risks.map((risk) => risk.replaceAll('_', ' '))].join(', ');
   if (hunk.rejected) {
     return [
-      { line, title: '$(circle-slash) Rejected', tooltip },
+      { line, title: REJECTED, tooltip },
       { line, title: 'Undo reject', tooltip, command: 'understudy.keepHunks', arguments: [change] },
     ];
   }

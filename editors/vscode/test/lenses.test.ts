@@ -49,3 +49,10 @@ test('what is over shows its state and no verdicts', () => {
   const lenses = lensesOf(task({ status: 'ended', next: ['undo'], publication }), fileOf(hunk()), 'tree', true);
   assert.deepEqual(lenses.map((lens) => lens.title), ['$(pass-filled) Applied']);
 });
+
+test('a rejected hunk does not look applied', () => {
+  const publication = { number: 1, state: 'applied' as const, sentence: '', unsaved: [] };
+  const some = task({ status: 'ended', next: ['undo'], publication, hunks: 2, rejected: 1 });
+  const lenses = lensesOf(some, fileOf(hunk({ rejected: true }), hunk({ id: 'two' })), 'tree', true);
+  assert.deepEqual(lenses.map((lens) => lens.title), ['$(circle-slash) Rejected', '$(pass-filled) Applied: 1 of 2 hunks']);
+});
