@@ -217,13 +217,15 @@ fn of_file(session: &Session, path: &Path, at: &Position) -> Vec<Offer> {
     if look.language == "rust" || path.extension().is_some_and(|extension| extension == "rs") {
         let lines = Lines::of(&look.text);
         let offset = lines.offset(&look.text, *at, session.facts.encoding);
-        if let Some((start, name)) = name_at(&look.text, offset).filter(|_| session.facts.rich) {
+        // The words of a task are no names.
+        let is_task = trigger::read(&look.text[lines.line(lines.line_of(offset))]).is_some();
+        if let Some((start, name)) = name_at(&look.text, offset).filter(|_| session.facts.rich && !is_task) {
             let line = lines.line_of(start);
             let column = look.text[lines.line(line).start..start].chars().count() + 1;
             let place = format!("{tree_path}:{}:{column}", line + 1);
             let argument = json!({ "symbol": name, "at": place, "folder": folder.name() });
             add(
-                &format!("rename `{name}` in the shadow"),
+                &format!("rename `{name}` and prove it"),
                 CodeActionKind::REFACTOR,
                 "understudy.client.rename",
                 argument,
