@@ -43,6 +43,20 @@ pub fn measure(compilers: &Arc<dyn Compilers>) -> Result<Table, Failure> {
     }
     table.time("rename to gated diff, warm", median(warm), "under 3 s");
 
+    let path = top.join(FILE);
+    let text = std::fs::read_to_string(&path)?;
+    let mut next = Vec::new();
+    for round in 0..ROUNDS {
+        std::fs::write(&path, text.replace(BODY, &format!("{round} + self.pos < {round} + self.end")))?;
+        let start = Instant::now();
+        project.rebase()?;
+        project.rename(&format!("next_{round}"))?;
+        next.push(start.elapsed());
+    }
+    std::fs::write(&path, text)?;
+    project.rebase()?;
+    table.time("rename to gated diff, next task of a server (snapshot, other base)", median(next), "under 3 s");
+
     let target = home.join("by-hand");
     let variables = [("CARGO_TARGET_DIR", target.as_path())];
     let check = ["check", "-q", "--offline", "--workspace", "--lib", "--bins", "--tests"];
@@ -62,13 +76,23 @@ pub fn measure(compilers: &Arc<dyn Compilers>) -> Result<Table, Failure> {
     Ok(table)
 }
 
+type Texts = Vec<(TreePath, Option<Arc<[u8]>>)>;
+
+fn text_of(store: &Store, tree: &TreeId) -> Result<Texts, Failure> {
+    let mut files = Vec::new();
+    for (path, entry) in store.entries(tree)?.iter() {
+        files.push((path.clone(), Some(store.blob(entry.blob)?)));
+    }
+    Ok(files)
+}
+
 struct Project {
+    workspace: Workspace,
     store: Store,
     base: TreeId,
     compiler: Arc<dyn Compiler>,
     generation: u64,
-    /// Keeps the shadow ours.
-    _slot: Slot,
+    slot: Slot,
 }
 
 impl Project {
@@ -86,12 +110,21 @@ impl Project {
         let (shadow, work) = (slot.shadow(), slot.work());
         let place = Place { sandbox, toolchain, cargo_home, cargo, shadow, work, cancel, remaining };
         let compiler = compilers.open(&place);
-        let mut files = Vec::new();
-        for (path, entry) in store.entries(&frozen.base)?.iter() {
-            files.push((path.clone(), Some(store.blob(entry.blob)?)));
+        compiler.push(Change { generation: Generation(1), files: text_of(&store, &frozen.base)? });
+        Ok(Self { workspace, store, base: frozen.base, compiler, generation: 1, slot })
+    }
+
+    /// What the next task of a server does before its first question.
+    fn rebase(&mut self) -> Result<(), Failure> {
+        let frozen = worktree::freeze(&self.workspace, &self.store, &[], &FreezeOptions::default())?;
+        self.slot.project(&self.store, &frozen.base, Some(&frozen.provision))?;
+        self.generation += 1;
+        let (generation, files) = (Generation(self.generation), text_of(&self.store, &frozen.base)?);
+        if !self.compiler.rebase(Change { generation, files }) {
+            return Err("the compiler did not take another base".into());
         }
-        compiler.push(Change { generation: Generation(1), files });
-        Ok(Self { store, base: frozen.base, compiler, generation: 1, _slot: slot })
+        self.base = frozen.base;
+        Ok(())
     }
 
     /// Proposes, applies, gates, and goes back to the base.
@@ -116,7 +149,7 @@ impl Project {
     fn gate(&mut self, edits: &EditSet) -> Result<Duration, Failure> {
         let new = edits.apply(|path| self.store.read(&self.base, path).ok().flatten())?;
         let paths: Vec<TreePath> = new.keys().cloned().collect();
-        let mut old: Vec<(TreePath, Option<Arc<[u8]>>)> = Vec::new();
+        let mut old: Texts = Vec::new();
         for path in &paths {
             old.push((path.clone(), self.store.read(&self.base, path)?));
         }
@@ -131,7 +164,7 @@ impl Project {
         }
     }
 
-    fn push(&mut self, files: Vec<(TreePath, Option<Arc<[u8]>>)>) {
+    fn push(&mut self, files: Texts) {
         self.generation += 1;
         self.compiler.push(Change { generation: Generation(self.generation), files });
     }
