@@ -39,7 +39,7 @@ function M.hint()
   local hints = {}
   for _, key in ipairs(KEYS) do
     local default, name, command = unpack(key)
-    local is_basic = command == 'keep' or command == 'reject' or command == 'close'
+    local is_basic = command ~= 'previous' and command ~= 'receipt'
     if is_basic and not is_mapped('n', ('<Plug>(understudy-%s)'):format(name)) then
       table.insert(hints, ('%s %s'):format(default, command))
     end
