@@ -140,6 +140,27 @@ function Child:picture()
   return text
 end
 
+--- Forgets all tasks, so that the next scenario finds none.
+function Child:forget()
+  self:lua([[
+    local client, waiting = require('understudy.client'), 0
+    for _, of in ipairs(client.all()) do
+      for id, line in pairs(require('understudy.tasks').of(of.id)) do
+        waiting = waiting + 1
+        local function purge()
+          client.execute(of, 'task.purge', { task = id }, function() waiting = waiting - 1 end)
+        end
+        if vim.list_contains(line.next, 'cancel') then
+          client.execute(of, 'task.cancel', { task = id }, purge)
+        else
+          purge()
+        end
+      end
+    end
+    assert(vim.wait(10000, function() return waiting == 0 end, 5), 'tasks are not forgotten: ' .. vim.inspect(warnings))
+  ]])
+end
+
 function Child:stop()
   pcall(vim.rpcnotify, self.channel, 'nvim_command', 'qall!')
   if vim.fn.jobwait({ self.channel }, 10000)[1] < 0 then

@@ -41,6 +41,10 @@ local function play(scenario)
       break
     end
   end
+  if not scenario.is_over then
+    -- After a failure it may be unable to; that was said.
+    pcall(child.forget, child)
+  end
   child:stop()
 end
 

@@ -2,14 +2,26 @@
 local Workspace = {}
 Workspace.__index = Workspace
 
-local count = 0
+---@type table<string, table>
+local made = {}
 
+local function run(command, cwd)
+  local result = vim.system(command, { cwd = cwd, text = true }):wait()
+  assert(result.code == 0, table.concat(command, ' ') .. ': ' .. (result.stderr or ''))
+end
+
+--- The same folder for every scenario, as it was at first: what was checked once need not be checked again.
 ---@param archive string Name below `tests/data`.
 function Workspace.new(archive)
-  count = count + 1
-  local self = setmetatable({ path = ('%s/%s-%d'):format(vim.env.SCRATCH, archive, count) }, Workspace)
-  local made = vim.system({ 'sh', vim.env.GET .. '/workspace', archive, self.path }, { text = true }):wait()
-  assert(made.code == 0, made.stderr)
+  local self = made[archive]
+  if self then
+    run({ 'git', 'reset', '-q', '--hard' }, self.path)
+    run({ 'git', 'clean', '-fdqx' }, self.path)
+    return self
+  end
+  self = setmetatable({ path = ('%s/%s'):format(vim.env.SCRATCH, archive) }, Workspace)
+  run({ 'sh', vim.env.GET .. '/workspace', archive, self.path })
+  made[archive] = self
   return self
 end
 
