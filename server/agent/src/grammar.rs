@@ -18,7 +18,7 @@ pub const FORMS: &[(&str, &str)] = &[
 /// A text that is not a task for the compiler engine.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum GrammarError {
-    #[error("`{text}` is not a task that the compiler engine can take")]
+    #[error("`{text}` is not a task that the compiler engine can take{}", meant(text))]
     FreeForm { text: String },
     #[error("`{form}`: {what}")]
     Malformed { form: &'static str, what: String },
@@ -40,6 +40,22 @@ pub fn parse(text: &str) -> Result<StepAction, GrammarError> {
         "assist" => assist(rest),
         _ => Err(free_form()),
     }
+}
+
+/// How a form begins that this was perhaps meant to be, as the end of a sentence; empty where nothing is near.
+fn meant(text: &str) -> String {
+    let text = text.to_lowercase();
+    let words: Vec<&str> = text.split_whitespace().collect();
+    let away = |begin: &str| {
+        let count = begin.split_whitespace().count().min(words.len());
+        strsim::osa_distance(begin, &words[..count].join(" "))
+    };
+    let begins = ["fix warnings", "fix clippy", "fix errors", "rename", "replace", "assist"];
+    let nearest = begins.into_iter().map(|begin| (away(begin), begin)).min();
+    // At two letters people slipped; further away they meant something else.
+    nearest
+        .filter(|(away, _)| (1..=2).contains(away))
+        .map_or(String::new(), |(_, begin)| format!(" (did you mean `{begin}`?)"))
 }
 
 fn malformed(form: usize, what: impl Into<String>) -> GrammarError {
@@ -191,6 +207,19 @@ mod tests {
             let action = parse(text).unwrap();
             assert_eq!(write(&action), canonical);
             assert_eq!(parse(canonical).unwrap(), action);
+        }
+    }
+
+    #[test]
+    fn a_slip_of_the_finger_is_told_from_another_wish() {
+        for (text, meant) in
+            [("fix warings", "fix warnings"), ("Fix clipy needless_return", "fix clippy"), ("renmae a to b", "rename")]
+        {
+            let said = parse(text).unwrap_err().to_string();
+            assert!(said.ends_with(&format!("(did you mean `{meant}`?)")), "{said}");
+        }
+        for text in ["add pagination to /users", "fix the login page", "", "fix warnings in src"] {
+            assert!(parse(text).unwrap_err().to_string().ends_with("can take"), "{text}");
         }
     }
 
