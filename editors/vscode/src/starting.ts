@@ -106,7 +106,9 @@ async function askForTask(): Promise<string | undefined> {
   pick.onDidChangeValue((value) => {
     const typed = value.trim();
     const others = forms.filter(({ label }) => label !== typed);
-    pick.items = typed === '' ? forms : [{ label: typed, detail: 'start this task', alwaysShow: true }, ...others];
+    const hasGaps = FORMS.some(({ label, isWhole }) => label === typed && !isWhole);
+    const detail = hasGaps ? 'write what you mean where the capitals are' : 'start this task';
+    pick.items = typed === '' ? forms : [{ label: typed, detail, alwaysShow: true }, ...others];
   });
   try {
     return await new Promise<string | undefined>((resolve) => {
