@@ -310,7 +310,10 @@ function M.run(command)
   local name, argument = command.args:match('^(%S+)%s*(.-)%s*$')
   local subcommand = SUBCOMMANDS[name]
   if not subcommand then
-    return say.answer(('`%s` is no subcommand; see :help understudy'):format(name), vim.log.levels.ERROR)
+    local known = vim.tbl_keys(SUBCOMMANDS)
+    table.sort(known)
+    local text = ('`%s` is no subcommand; there are %s (:help understudy)'):format(name, table.concat(known, ', '))
+    return say.answer(text, vim.log.levels.ERROR)
   end
   local of = not subcommand.alone and client.current() or nil
   if of or subcommand.alone then
