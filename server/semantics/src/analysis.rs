@@ -127,10 +127,8 @@ impl Analysis {
     /// Makes another text the base. `change` is what differs from the present text, `differing` the files that differ
     /// from the base so far. Answers whether what was loaded holds for it; if not, nothing has changed.
     pub fn rebase(&mut self, change: &Change, differing: &[TreePath]) -> bool {
-        let new = |path: &TreePath| match change.files.iter().find(|(changed, _)| changed == path) {
-            Some((_, bytes)) => bytes.is_some(),
-            None => self.files.contains_key(path),
-        };
+        let changed: BTreeMap<_, _> = change.files.iter().map(|(path, bytes)| (path, bytes.is_some())).collect();
+        let new = |path: &TreePath| changed.get(path).copied().unwrap_or_else(|| self.files.contains_key(path));
         if !self.grounds.hold(differing.iter(), &|path| self.base.contains_key(path) != new(path)) {
             return false;
         }

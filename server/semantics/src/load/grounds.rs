@@ -214,3 +214,34 @@ fn stamp(path: &Path) -> Option<Stamp> {
     let changed = (metadata.mtime(), metadata.mtime_nsec());
     Some(Stamp { inode: metadata.ino(), bytes: metadata.len(), changed })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn watches(script: &str, outputs: Option<&[&str]>) -> Watched {
+        let outputs: Option<Vec<String>> = outputs.map(|all| all.iter().map(|text| (*text).to_owned()).collect());
+        let read = |_: &Path| Some(script.to_owned());
+        watched(Path::new("/p"), &[Path::new("/p/build.rs")], outputs.as_deref(), &read)
+    }
+
+    #[test]
+    fn a_build_script_is_believed_where_it_says_what_it_reads() {
+        let paths = |paths: &[&str]| Watched::Paths(paths.iter().map(PathBuf::from).collect());
+        let said = ["cargo:rustc-cfg=x\ncargo:rerun-if-changed=data\ncargo::rerun-if-changed=/q/one\n"];
+        assert_eq!(watches("fn main() {}", Some(&said)), paths(&["/p/build.rs", "/p/data", "/q/one"]));
+        assert_eq!(watches("fn main() {}", Some(&["cargo:rerun-if-env-changed=CC\n"])), paths(&["/p/build.rs"]));
+        assert_eq!(watched(Path::new("/p"), &[], None, &|_| None), paths(&[]));
+    }
+
+    #[test]
+    fn otherwise_everything_of_its_package_counts() {
+        let said = "cargo:rerun-if-changed=data\n";
+        for outputs in [None, Some(&[][..]), Some(&["made things\n"][..]), Some(&[said, ""][..])] {
+            assert_eq!(watches("fn main() {}", outputs), Watched::Everything, "{outputs:?}");
+        }
+        assert_eq!(watches("fn main() {}", Some(&["cargo:rerun-if-changed=../data\n"])), Watched::Everything);
+        assert_eq!(watches("mod more;\nfn main() {}", Some(&[said])), Watched::Everything);
+        assert_eq!(watches("include!(\"src/cli.rs\");", Some(&[said])), Watched::Everything);
+    }
+}
