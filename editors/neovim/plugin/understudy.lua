@@ -7,7 +7,7 @@ vim.g.loaded_understudy = true
 vim.api.nvim_create_user_command('Understudy', function(command)
   require('understudy.commands').run(command)
 end, {
-  nargs = '+',
+  nargs = '*',
   range = true,
   desc = 'Tasks that are rehearsed, proved and applied',
   complete = function(lead, line)

@@ -307,7 +307,8 @@ end
 
 ---@param command vim.api.keyset.create_user_command.command_args
 function M.run(command)
-  local name, argument = command.args:match('^(%S+)%s*(.-)%s*$')
+  local name, argument = command.args:match('^%s*(%S+)%s*(.-)%s*$')
+  name = name or 'tasks'
   local subcommand = SUBCOMMANDS[name]
   if not subcommand then
     local known = vim.tbl_keys(SUBCOMMANDS)
