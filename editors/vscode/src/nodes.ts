@@ -48,11 +48,25 @@ export function partsOf(task: TaskLine, reviewed: Reviewed | undefined): Node[] 
     for (const answer of task.question.options) nodes.push({ kind: 'line', task, icon: 'reply', label: answer, answer });
   }
   if (reviewed === undefined) return nodes;
-  const said = reviewed.reasons.filter((reason) => reason !== task.sentence);
-  for (const reason of said) nodes.push({ kind: 'line', task, icon: 'info', label: reason });
+  for (const reason of reviewed.reasons) nodes.push(...reasonNodes(task, reason));
   for (const check of reviewed.checks) nodes.push({ kind: 'check', task, check });
   for (const limitation of reviewed.limitations) nodes.push({ kind: 'limitation', task, limitation });
   for (const file of byFile(reviewed.hunks)) nodes.push({ kind: 'file', task, file });
+  return nodes;
+}
+
+/** A reason may name places, one a line; each of them can be opened. What the sentence of the task says is not said twice. */
+function reasonNodes(task: TaskLine, reason: string): Node[] {
+  const [first = '', ...others] = reason.split('\n').map((line) => line.trim());
+  const nodes: Node[] = task.sentence.startsWith(first) ? [] : [{ kind: 'line', task, icon: 'info', label: first }];
+  for (const text of others.filter((line) => line !== '')) {
+    const [, path, line, what] = /^(\S+?):(\d+): (.+)$/.exec(text) ?? [];
+    nodes.push(
+      path !== undefined && what !== undefined
+        ? { kind: 'limitation', task, limitation: { path, line: Number(line), text: what } }
+        : { kind: 'line', task, icon: 'info', label: text },
+    );
+  }
   return nodes;
 }
 

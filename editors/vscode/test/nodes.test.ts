@@ -20,6 +20,12 @@ test('a task lists verdict, reasons, checks, limitations and files', () => {
   assert.deepEqual(parts.map((part) => show(part).label), ['verified', '1 test vanished', 'cargo test', 'src/lib.rs:3', 'src/lib.rs']);
 });
 
+test('places that a reason names can be opened, and the sentence of the task is not said twice', () => {
+  const reason = '2 warnings remain\n  src/date.rs:6: unexpected `cfg`\nand one elsewhere';
+  const [, ...parts] = partsOf(task({ sentence: '2 warnings remain src/date.rs:6: unexpected' }), { ...reviewed, hunks: [], reasons: [reason], checks: [], limitations: [] });
+  assert.deepEqual(parts.map((part) => [part.kind, show(part).label]), [['limitation', 'src/date.rs:6'], ['line', 'and one elsewhere']]);
+});
+
 test('a check lists its new failures with their places', () => {
   const [, , check] = partsOf(task(), reviewed);
   assert.ok(check);
