@@ -59,7 +59,7 @@ local function servers()
   end
   for _, each in ipairs(all) do
     local extension = vim.tbl_get(each.server_capabilities or {}, 'experimental', 'understudy', 'protocol')
-    local text = ('%s: %d buffers, %s'):format(
+    local text = ('%s: buffers: %d, %s'):format(
       each.config.root_dir,
       vim.tbl_count(each.attached_buffers),
       each.offset_encoding
