@@ -237,8 +237,11 @@ fn literal(path: &str) -> String {
     path.chars().map(escape).collect()
 }
 
-/// All that the compiler engine takes, in one line.
+/// All that the compiler engine takes, in one line; of a form that was meant and is not right, what is wrong with it.
 fn refusal(error: &agent::grammar::GrammarError) -> String {
+    if let agent::grammar::GrammarError::Malformed { .. } = error {
+        return error.to_string();
+    }
     let forms: Vec<String> = agent::grammar::FORMS.iter().map(|(form, _)| format!("`{form}`")).collect();
     format!(
         "{error}. It takes {}. Anything else needs a language model, which this version cannot use yet.",
