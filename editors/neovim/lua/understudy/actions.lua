@@ -39,10 +39,10 @@ function M.commands()
       require('understudy.verdicts').undo(client_of(ctx), task_of(command.arguments[1]))
     end,
     ['understudy.task.create'] = function(command, ctx)
-      require('understudy.commands').create(client_of(ctx), command.arguments[1])
+      require('understudy.starting').create(client_of(ctx), command.arguments[1])
     end,
     ['understudy.client.rename'] = function(command, ctx)
-      require('understudy.commands').rename(client_of(ctx), command.arguments[1])
+      require('understudy.starting').rename(client_of(ctx), command.arguments[1])
     end,
     ['understudy.check.receipt'] = show_text('check.receipt', 'receipt'),
     ['understudy.check.compare'] = show_text('check.compare', 'compare'),

@@ -88,7 +88,12 @@ return {
       workspace:write('README.md', 'new\n')
       vim.fn.delete(workspace.path .. '/.gitignore')
       child:edit('src/lib.rs')
-      child:command('Understudy prove')
+      child:lua([[
+        vim.lsp.buf.code_action({ apply = true, filter = function(action)
+          return action.title:find('prove my working-tree changes', 1, true) ~= nil
+        end })
+      ]])
+      child:wait('it is said', [[messages[1] and messages[1]:find('prove the working tree: started', 1, true)]])
       local task = child:wait(
         'the proof has ended',
         [[(function()
