@@ -55,7 +55,7 @@ impl Walk<'_> {
                 return Ok(Applied::Ended(end));
             }
         }
-        let Some(expected) = self.state.offer(&approval.tree).map(|offered| offered.over.clone()) else {
+        let Some(over) = self.state.offer(&approval.tree).map(|offered| offered.over.clone()) else {
             let is_kept = self.state.reviewed().is_some() && self.kept_tree().is_ok_and(|kept| kept == approval.tree);
             return refused(if is_kept {
                 format!("tree {} was not checked yet as the selection that it is", approval.tree)
@@ -72,8 +72,14 @@ impl Walk<'_> {
         }
         // Files that are in no tree (an ignored lock file, a submodule) decide what checks say, too.
         let same_environment = self.store.kept_provision(self.id())?.as_ref() == Some(&current.provision);
+        // Where another selection of this task is in the files, the approved one takes its place.
+        let other = self.last_applied().map(|last| last.tree).filter(|_| current.base != over);
+        let expected = other.clone().unwrap_or_else(|| over.clone());
         if current.base != expected || !same_environment {
-            return self.rebase(&expected, &approval.tree, &current);
+            let applied = self.rebase(&expected, &approval.tree, &current)?;
+            // Taken out by hand, it has no place that could be taken.
+            let again = applied == Applied::AlreadyThere && other.is_some();
+            return if again { self.rebase(&over, &approval.tree, &current) } else { Ok(applied) };
         }
         let files = worktree::published_files(&self.store, &expected, &approval.tree)?;
         if let Some(conclusion) = self.leaves_the_scope(&expected, &approval.tree)? {
