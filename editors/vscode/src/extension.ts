@@ -32,7 +32,7 @@ export async function activate(extension: vscode.ExtensionContext): Promise<void
     texts,
     new TreeFiles(server),
     new TaskView(tasks, reports),
-    new StatusBar(tasks, server),
+    new StatusBar(tasks, server, () => reviews.active()),
     ...registerCommands(context),
     new vscode.Disposable(tasks.onChange((change) => { tellEnd(context, change); })),
     server.onTaskChanged((line) => {

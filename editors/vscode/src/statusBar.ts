@@ -11,16 +11,25 @@ export class StatusBar implements vscode.Disposable {
   readonly #item = vscode.window.createStatusBarItem('understudy', vscode.StatusBarAlignment.Left, 1);
   readonly #tasks: Tasks;
   readonly #server: Server;
+  readonly #inFront: () => TaskLine | undefined;
   readonly #parts: { dispose(): unknown }[];
 
-  constructor(tasks: Tasks, server: Server) {
+  /** @param inFront the task whose review the developer looks at */
+  constructor(tasks: Tasks, server: Server, inFront: () => TaskLine | undefined) {
     this.#tasks = tasks;
     this.#server = server;
+    this.#inFront = inFront;
     this.#item.name = 'Understudy';
     const show = () => {
       this.#show();
     };
-    this.#parts = [this.#item, new vscode.Disposable(tasks.onChange(show)), server.onProblemChanged(show)];
+    this.#parts = [
+      this.#item,
+      new vscode.Disposable(tasks.onChange(show)),
+      server.onProblemChanged(show),
+      vscode.window.tabGroups.onDidChangeTabs(show),
+      vscode.window.tabGroups.onDidChangeTabGroups(show),
+    ];
     show();
     this.#item.show();
   }
@@ -38,7 +47,7 @@ export class StatusBar implements vscode.Disposable {
       item.command = 'understudy.showTasks';
       return;
     }
-    const task = atHand(this.#tasks.all());
+    const task = atHand(this.#tasks.all(), this.#inFront());
     if (task === undefined) {
       item.text = '$(checklist) Understudy';
       item.tooltip = 'Understudy: no task runs and no diff waits';
@@ -54,8 +63,9 @@ export class StatusBar implements vscode.Disposable {
   }
 }
 
-/** What runs comes before what was interrupted, and that before a diff that waits. */
-function atHand(tasks: TaskLine[]): TaskLine | undefined {
+/** What runs comes first, then the review in front, then what was interrupted, and then a diff that waits. */
+function atHand(tasks: TaskLine[], inFront: TaskLine | undefined): TaskLine | undefined {
   const interrupted = tasks.find((task) => task.status === 'interrupted');
-  return tasks.find(isBusy) ?? interrupted ?? tasks.find((task) => awaitsReview(task) && task.next.includes('apply'));
+  const waiting = tasks.find((task) => awaitsReview(task) && task.next.includes('apply'));
+  return tasks.find(isBusy) ?? inFront ?? interrupted ?? waiting;
 }
