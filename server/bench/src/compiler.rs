@@ -79,11 +79,7 @@ pub fn measure(compilers: &Arc<dyn Compilers>) -> Result<Table, Failure> {
 type Texts = Vec<(TreePath, Option<Arc<[u8]>>)>;
 
 fn text_of(store: &Store, tree: &TreeId) -> Result<Texts, Failure> {
-    let mut files = Vec::new();
-    for (path, entry) in store.entries(tree)?.iter() {
-        files.push((path.clone(), Some(store.blob(entry.blob)?)));
-    }
-    Ok(files)
+    store.entries(tree)?.iter().map(|(path, entry)| Ok((path.clone(), Some(store.blob(entry.blob)?)))).collect()
 }
 
 struct Project {
