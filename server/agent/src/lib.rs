@@ -49,5 +49,6 @@ pub use report::{ExecutionRecord, HunkRecord, NextStep, PublicationRecord, Repor
 pub use review::Blobs;
 pub use shelf::Shelf;
 pub use site::Place;
+pub use trigger::asked_in;
 pub use walk::Walk;
 pub use worktree::LineChange;

@@ -105,6 +105,8 @@ fn cut(bytes: &[u8], line: &Line, text: &str, comment: Range<usize>) -> (Vec<u8>
     ([&bytes[..gone.start], &bytes[gone.end..]].concat(), whole)
 }
 
+const WORD: &str = "understudy:";
+
 /// What begins a comment, and what ends it where that is not the end of the line. Longer ones first.
 const TOKENS: [(&str, Option<&str>); 10] = [
     ("<!--", Some("-->")),
@@ -120,12 +122,23 @@ const TOKENS: [(&str, Option<&str>); 10] = [
 ];
 
 /// What begins a comment only where nothing stands before it.
-const ALONE: [&str; 5] = [";", ";;", "%", "\"", "*"];
+const ALONE: [&str; 4] = [";", ";;", "%", "*"];
+
+/// What a comment on this line asks for, in whatever language; `None` where there is none that could be taken out.
+pub fn asked_in(line: &str) -> Option<String> {
+    let comment = &line[comment(line)?];
+    let said = comment.to_ascii_lowercase().find(WORD)? + WORD.len();
+    let mut description = comment[said..].trim();
+    for close in TOKENS.iter().filter_map(|(_, close)| *close) {
+        description = description.strip_suffix(close).unwrap_or(description).trim_end();
+    }
+    (!description.is_empty()).then(|| description.to_owned())
+}
 
 /// Where the comment is that says `understudy:`, with the white space that only stands there because of it.
 fn comment(text: &str) -> Option<Range<usize>> {
     let lower = text.to_ascii_lowercase();
-    lower.match_indices("understudy:").find_map(|(said, _)| {
+    lower.match_indices(WORD).find_map(|(said, _)| {
         let before = text[..said].trim_end();
         let (start, close) = if ALONE.contains(&before.trim_start()) {
             (before.len() - before.trim_start().len(), None)
@@ -153,6 +166,24 @@ mod tests {
         let found = nearest(text.as_bytes(), &trigger)?;
         let (left, _) = cut(text.as_bytes(), &found, of, comment(of)?);
         Some(String::from_utf8(left).unwrap())
+    }
+
+    #[test]
+    fn a_task_is_read_from_comments_and_from_nothing_else() {
+        for (line, task) in [
+            ("    // understudy: fix warnings", Some("fix warnings")),
+            ("let x = 1; // Understudy: rename `x` to `y`  ", Some("rename `x` to `y`")),
+            ("# understudy: fix clippy", Some("fix clippy")),
+            ("/* understudy: fix errors */ f()", Some("fix errors")),
+            ("<!-- understudy: fix errors -->", Some("fix errors")),
+            ("let text = \"understudy: no\";", None),
+            ("    \"understudy: no\",", None),
+            ("x; understudy: no", None),
+            ("// understudy:", None),
+            ("// understudies: x", None),
+        ] {
+            assert_eq!(asked_in(line).as_deref(), task, "{line}");
+        }
     }
 
     #[test]

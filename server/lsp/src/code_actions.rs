@@ -9,6 +9,7 @@ use lsp_types::{
     Position, Range, Url,
 };
 use serde_json::{Value, json};
+use task::Trigger;
 
 use crate::diagnostics::{self, Failure};
 use crate::entry::{Entry, one_line};
@@ -17,7 +18,6 @@ use crate::hints::Hint;
 use crate::line::{Next, Status, TaskLine};
 use crate::position::Lines;
 use crate::session::Session;
-use crate::trigger;
 
 /// Tasks that are offered in files they are not about, at most.
 const MOST_TASKS: usize = 3;
@@ -197,9 +197,13 @@ fn consent(entry: &Entry) -> Vec<String> {
 
 /// Do what a comment asks for.
 fn of_comment(session: &Session, path: &Path, line: usize, text: &str) -> Option<Offer> {
-    let description = trigger::read(text)?;
+    let description = agent::asked_in(text)?;
     let folder = session.folders.holding(path)?;
-    let trigger = trigger::trigger(folder.tree_path(path)?, line, text);
+    let trigger = Trigger {
+        path: folder.tree_path(path)?,
+        line: u32::try_from(line + 1).unwrap_or(u32::MAX),
+        text: text.trim_end_matches(['\r', '\n']).to_owned(),
+    };
     let argument = json!({ "description": description, "folder": folder.name(), "trigger": trigger });
     Some(offer(&format!("do `{description}`"), "understudy.task.create", argument))
 }
@@ -218,7 +222,7 @@ fn of_file(session: &Session, path: &Path, at: &Position) -> Vec<Offer> {
         let lines = Lines::of(&look.text);
         let offset = lines.offset(&look.text, *at, session.facts.encoding);
         // The words of a task are no names.
-        let is_task = trigger::read(&look.text[lines.line(lines.line_of(offset))]).is_some();
+        let is_task = agent::asked_in(&look.text[lines.line(lines.line_of(offset))]).is_some();
         if let Some((start, name)) = name_at(&look.text, offset).filter(|_| session.facts.rich && !is_task) {
             let line = lines.line_of(start);
             let column = look.text[lines.line(line).start..start].chars().count() + 1;

@@ -31,7 +31,6 @@ mod rooms;
 mod session;
 mod show;
 mod transport;
-mod trigger;
 
 pub use rooms::{Ask, Rooms};
 pub use transport::serve;
