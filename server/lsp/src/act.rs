@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 use agent::{Applied, Approval, Audience, House, Walk};
 use task::{HunkId, PublicationEnd, TaskId, TreePath};
 
+use crate::beside::Reader;
 use crate::client::Facts;
 use crate::entry::Loaded;
 use crate::folders::Folder;
@@ -71,6 +72,7 @@ pub struct Crew {
     pub mailbox: Mailbox,
     pub outbox: Outbox,
     pub facts: Facts,
+    pub reader: Reader,
 }
 
 /// Ends what an act runs.

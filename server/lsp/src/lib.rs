@@ -5,6 +5,7 @@
 
 mod act;
 mod backend;
+mod beside;
 mod client;
 mod code_actions;
 mod command;
@@ -16,6 +17,7 @@ mod entry;
 mod folders;
 mod guard;
 mod hints;
+mod lenses;
 mod line;
 #[cfg(test)]
 mod loop_tests;
@@ -30,6 +32,7 @@ mod read;
 mod rooms;
 mod session;
 mod show;
+mod stale;
 mod transport;
 
 pub use rooms::{Ask, Rooms};

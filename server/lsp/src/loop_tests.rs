@@ -18,6 +18,7 @@ use tokio::sync::mpsc::UnboundedReceiver;
 use tokio::sync::oneshot;
 
 use crate::act::Crew;
+use crate::beside::Reader;
 use crate::client::Facts;
 use crate::mail::{Mail, Mailbox, Refusal};
 use crate::main_loop::Loop;
@@ -62,7 +63,7 @@ impl Bench {
     fn with(options: Value, folders: &[&str]) -> Self {
         let (mailbox, mail) = Mailbox::new();
         let (outbox, outgoing) = Outbox::new();
-        let crew = Crew { rooms: Arc::new(NoRooms), mailbox, outbox, facts: Facts::default() };
+        let crew = Crew { rooms: Arc::new(NoRooms), mailbox, outbox, facts: Facts::default(), reader: Reader::start() };
         let mut bench = Self { main: Loop { session: Session::default(), crew }, mail, outgoing };
         let folder = |path: &&str| WorkspaceFolder { uri: Url::from_file_path(path).unwrap(), name: String::new() };
         let params = InitializeParams {

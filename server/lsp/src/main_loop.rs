@@ -9,6 +9,7 @@ use lsp_types::{MessageType, Url};
 use serde_json::json;
 
 use crate::act::{Crew, Done, Ended, Work};
+use crate::beside::Reader;
 use crate::client::{Facts, is_running};
 use crate::code_actions;
 use crate::desk::Order;
@@ -16,6 +17,7 @@ use crate::diagnostics;
 use crate::entry::{Activity, Entry};
 use crate::folders::{Folders, path_of};
 use crate::hints::{self, Mapped};
+use crate::lenses;
 use crate::mail::{Mail, Mailbox, Refusal};
 use crate::rooms::Rooms;
 use crate::session::{Session, TELL, Watch};
@@ -28,7 +30,7 @@ pub struct Loop {
 
 /// Starts the loop on a thread of its own. The thread ends with the process, and ends it.
 pub fn start(rooms: Arc<dyn Rooms>, mailbox: Mailbox, outbox: Outbox, mail: Receiver<Mail>) {
-    let crew = Crew { rooms, mailbox, outbox, facts: Facts::default() };
+    let crew = Crew { rooms, mailbox, outbox, facts: Facts::default(), reader: Reader::start() };
     let mut main = Loop { session: Session::default(), crew };
     let run = move || {
         loop {
@@ -97,7 +99,7 @@ impl Loop {
                 let _ = reply.send(Ok(code_actions::actions(&self.session, &params)));
             }
             Mail::CodeLenses(uri, reply) => {
-                let _ = reply.send(Ok(code_actions::lenses(&self.session, &uri)));
+                let _ = reply.send(Ok(lenses::lenses(&self.session, &uri)));
             }
             // Until earlier tasks are known, "there is none" would not be true.
             mail @ (Mail::Command(..) | Mail::Document(..)) if self.session.restoring > 0 => {

@@ -1,6 +1,5 @@
-//! Reading: lists, reports, receipts, documents. Each on a thread of its own, answered from there; nothing changes.
+//! Reading: reports, receipts, documents. One thread reads, in the order in which it is asked; nothing changes.
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -10,8 +9,7 @@ use serde_json::{Value, json};
 use task::{Comparison, Event, Receipt, TaskId, TreeId, TreePath};
 
 use crate::act::{Crew, failed};
-use crate::entry::Loaded;
-use crate::mail::{Mail, Refusal, Reply};
+use crate::mail::{Refusal, Reply};
 use crate::page;
 use crate::transport::Outgoing;
 
@@ -45,63 +43,25 @@ pub enum Read {
 impl Crew {
     /// Reads and answers.
     pub fn read(&self, read: Read, reply: Reply<Value>) {
+        let slow = matches!(read, Read::Doctor { .. });
         let crew = self.clone();
-        self.beside("read", move || {
+        let run = move || {
             let answer = crew.answer(read);
             if let Err(refusal) = &answer {
                 crew.say_refusal(refusal);
             }
             // The caller may have cancelled; then nobody wants to know.
             let _ = reply.send(answer);
-        });
-    }
-
-    /// Runs something on a thread of its own. Where none can be started it answers `false`, and a caller whose reply was
-    /// moved there hears that nobody answers.
-    pub fn beside(&self, name: &str, work: impl FnOnce() + Send + 'static) -> bool {
-        std::thread::Builder::new().name(name.into()).spawn(work).is_ok()
-    }
-
-    /// Tasks of these folders that were there before us, and where their folders' trees begin.
-    pub fn restore(&self, folders: Vec<PathBuf>) {
-        let crew = self.clone();
-        // Commands wait for this mail, so it comes whatever happens.
-        let started = self.beside("restore", move || {
-            let loaded = catch_unwind(AssertUnwindSafe(|| crew.earlier(&folders)));
-            crew.mailbox.post(Mail::Restored(loaded.ok().flatten().unwrap_or_default()));
-        });
-        if !started {
-            self.mailbox.post(Mail::Restored(Vec::new()));
+        };
+        // Trying everything takes seconds: others do not wait for it.
+        if slow {
+            self.beside("doctor", run);
+        } else {
+            self.reader.put(run);
         }
     }
 
-    fn earlier(&self, folders: &[PathBuf]) -> Option<Vec<Loaded>> {
-        let state = self.rooms.state().ok()?;
-        for folder in folders {
-            if let Ok(top) = agent::top(folder, &state) {
-                self.mailbox.post(Mail::FolderKnown { folder: folder.clone(), top });
-            }
-        }
-        let house = self.house().ok()?;
-        let lines = agent::list(&*house.journal).ok()?;
-        let ours = |workspace: &str| folders.iter().any(|folder| folder.as_os_str() == workspace);
-        let ids = lines.into_iter().filter(|line| ours(&line.workspace)).map(|line| line.id).take(MOST_RESTORED);
-        Some(ids.filter_map(|id| Loaded::load(&house, &id).ok()).collect())
-    }
-
-    /// Looks at tasks that other processes work on. Whether somebody looks.
-    pub fn look_again(&self, tasks: Vec<TaskId>) -> bool {
-        let crew = self.clone();
-        self.beside("look", move || {
-            let seen = catch_unwind(AssertUnwindSafe(|| {
-                let house = crew.house().ok()?;
-                Some(tasks.iter().filter_map(|id| Loaded::load(&house, id).ok()).collect())
-            }));
-            crew.mailbox.post(Mail::Seen(seen.ok().flatten().unwrap_or_default()));
-        })
-    }
-
-    fn house(&self) -> Result<House, Refusal> {
+    pub fn house(&self) -> Result<House, Refusal> {
         self.rooms.house(Audience::none(), Arc::new(NoDocuments)).map_err(Refusal::Failed)
     }
 
@@ -163,9 +123,6 @@ impl Crew {
         Ok(path)
     }
 }
-
-/// An editor starts with the newest; `understudy tasks list` on the command line has all of them.
-const MOST_RESTORED: usize = 30;
 
 fn value(of: &impl serde::Serialize) -> Result<Value, Refusal> {
     serde_json::to_value(of).map_err(|error| Refusal::Failed(error.to_string()))

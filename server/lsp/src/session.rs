@@ -18,10 +18,8 @@ use crate::folders::{Folder, Folders};
 use crate::hints::{Hint, Reviewed, Wanted};
 use crate::mail::{Mail, Reply};
 use crate::progress::Progresses;
+use crate::stale::Stale;
 
-/// Text has to be quiet this long before anything is worked out anew, but nothing waits longer than the second.
-const QUIET: Duration = Duration::from_millis(40);
-const LATEST: Duration = Duration::from_millis(400);
 /// Clients hear of a task this often at most.
 pub const TELL: Duration = Duration::from_millis(100);
 /// Tasks that other processes work on are looked at this often: nobody tells us of them.
@@ -52,35 +50,6 @@ pub struct Session {
     pub restoring: usize,
     pub held: Vec<Mail>,
     pub shut_down: bool,
-}
-
-/// Whether hints have to be worked out anew, and when.
-#[derive(Debug, Default)]
-pub struct Stale {
-    since: Option<Instant>,
-    last: Option<Instant>,
-    /// They are being worked out.
-    pub mapping: bool,
-}
-
-impl Stale {
-    pub fn touch(&mut self) {
-        let now = Instant::now();
-        self.since.get_or_insert(now);
-        self.last = Some(now);
-    }
-
-    /// When the next working out is due; `None` while there is no need or one runs.
-    pub fn due(&self) -> Option<Instant> {
-        if self.mapping {
-            return None;
-        }
-        Some((self.last? + QUIET).min(self.since? + LATEST))
-    }
-
-    pub fn taken(&mut self) {
-        *self = Self { since: None, last: None, mapping: true };
-    }
 }
 
 /// An act that waits for the text of a document.

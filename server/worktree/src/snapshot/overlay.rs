@@ -68,20 +68,13 @@ pub(super) fn not_taken(path: &TreePath, text: &[u8], disk: &[u8]) -> Option<Lim
 /// Text without byte order mark, carriage returns before newlines and final newline.
 fn plain(text: &[u8]) -> Vec<u8> {
     let text = text.strip_prefix(BOM).unwrap_or(text);
-    let mut out = Vec::with_capacity(text.len());
-    for line in text.split_inclusive(|&byte| byte == b'\n') {
-        match line.strip_suffix(b"\r\n") {
-            Some(line) => {
-                out.extend_from_slice(line);
-                out.push(b'\n');
-            }
-            None => out.extend_from_slice(line),
-        }
+    let lines = text.split_inclusive(|&byte| byte == b'\n');
+    let plain = lines.flat_map(|line| line.strip_suffix(b"\r\n").map_or([line, &[]], |line| [line, b"\n"]));
+    let mut plain = plain.collect::<Vec<_>>().concat();
+    if plain.last() == Some(&b'\n') {
+        plain.pop();
     }
-    if out.last() == Some(&b'\n') {
-        out.pop();
-    }
-    out
+    plain
 }
 
 /// The text as saving it over this file would write it: with its mark, and with its line endings where they are all

@@ -9,3 +9,4 @@ mod publish;
 mod slot;
 mod snapshot;
 mod store;
+mod words;
