@@ -12,6 +12,7 @@ mod guard;
 mod manners;
 mod review;
 mod rich;
+mod storm;
 mod talk;
 mod together;
 mod typing;

@@ -174,3 +174,38 @@ fn failures_that_the_base_does_not_have_are_shown_with_their_evidence() {
     assert!(editor.text(FILE).contains("one + other + 1"));
     room.quit(editor);
 }
+
+/// A hunk that is rejected after all was applied is taken out by the next approval, and comes back by one undo.
+#[test]
+fn a_selection_takes_the_place_of_another_one_that_was_applied() {
+    let room = Room::data("desk");
+    let (editor, id, base) = scene(&room, Client::vscode);
+    assert_eq!(apply(&editor, &id)["outcome"], "applied");
+    let whole = bytes(&editor);
+    editor.append(FILE, "// typed since\n");
+    let seen = line(&editor, &id);
+    let rejected = hunks(&editor, &id, FILE)[1].clone();
+    editor.command("understudy.hunk.reject", json!({"task": id, "revision": seen["revision"], "hunks": [rejected]}));
+    let checked = |editor: &Editor| {
+        editor.poll("what is kept is checked", |editor| {
+            let line = line(editor, &id);
+            (line["status"] == "review" && line["kept_verdict"] == "verified").then_some(())
+        });
+    };
+    checked(&editor);
+    assert_eq!(apply(&editor, &id)["outcome"], "moved");
+    checked(&editor);
+    assert_eq!(apply(&editor, &id)["outcome"], "applied");
+    let text = editor.text(FILE);
+    assert!(
+        text.contains("let mut result") && text.contains("let sum") && text.ends_with("// typed since\n"),
+        "{text}"
+    );
+    assert_eq!(undo(&editor, &id)["outcome"], "applied");
+    assert_eq!(editor.text(FILE), text.replace("let mut result", "let result"));
+    editor.rewrite(FILE, &String::from_utf8(whole[FILE].clone()).unwrap());
+    editor.forget_typed();
+    assert_eq!(undo(&editor, &id)["outcome"], "applied");
+    assert!(bytes(&editor) == base);
+    room.quit(editor);
+}

@@ -172,6 +172,17 @@ impl Editor {
         });
     }
 
+    /// Types before the first place of a text in an open document.
+    #[track_caller]
+    pub fn type_before(&self, path: &str, before: &str, typed: &str) {
+        let path = self.path(path);
+        self.with(|desk| {
+            let text = desk.text(&path);
+            let start = text.find(before).unwrap_or_else(|| panic!("no `{before}` in {}:\n{text}", path.display()));
+            desk.type_at(&path, start, start, typed);
+        });
+    }
+
     /// Types at the end of an open document.
     pub fn append(&self, path: &str, typed: &str) {
         let path = self.path(path);

@@ -107,7 +107,9 @@ impl Desk {
 
     /// Texts that the developer typed and that are nowhere any more, and files that were written behind an open document.
     pub fn losses(&self) -> Vec<String> {
-        let gone = self.typed.iter().filter(|(path, text)| !self.text(path).contains(text.as_str()));
+        // Whatever ends its lines, in the editor or on disk.
+        let plain = |text: &str| text.replace("\r\n", "\n");
+        let gone = self.typed.iter().filter(|(path, text)| !plain(&self.text(path)).contains(&plain(text)));
         let gone = gone.map(|(path, text)| format!("{text:?} is gone from {}", path.display()));
         let written = self.documents.values().filter(|document| document.changed_on_disk());
         let written = written.map(|document| format!("{} was written while open", document.path.display()));

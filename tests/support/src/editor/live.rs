@@ -1,7 +1,7 @@
 //! The desk behind its pipes: a thread that reads and lets the desk answer, and one that writes, so that neither side
 //! ever waits for the other to read.
 
-use std::io::{BufReader, BufWriter};
+use std::io::{BufReader, BufWriter, ErrorKind};
 use std::process::{ChildStdin, ChildStdout, Command};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -36,6 +36,8 @@ struct Inner {
     later: Vec<Value>,
     /// The server closed its end, or this editor died.
     over: bool,
+    /// The server went in the middle of a message.
+    cut: bool,
     /// What was read that is no message.
     noise: Vec<String>,
 }
@@ -62,7 +64,7 @@ fn write(stdin: ChildStdin, messages: &Receiver<Value>) {
 impl Shared {
     pub fn new(client: Client) -> Self {
         let (desk, noise) = (Desk::new(client), Vec::new());
-        let inner = Inner { desk, pipe: None, later: Vec::new(), over: false, noise };
+        let inner = Inner { desk, pipe: None, later: Vec::new(), over: false, cut: false, noise };
         Self { inner: Mutex::new(inner), changed: Condvar::new() }
     }
 
@@ -83,6 +85,7 @@ impl Shared {
                 }
                 Ok(Some(_)) => {}
                 Ok(None) => inner.over = true,
+                Err(error) if error.kind() == ErrorKind::UnexpectedEof => (inner.cut, inner.over) = (true, true),
                 Err(error) => {
                     inner.noise.push(error.to_string());
                     inner.over = true;
@@ -161,11 +164,15 @@ impl Shared {
         }
     }
 
-    /// Broken rules; with `answered` also requests without an answer.
+    /// Broken rules; with `answered` also requests without an answer. Only a server that was killed may leave those, and
+    /// half a message.
     pub fn faults(&self, answered: bool) -> Vec<String> {
         let inner = self.lock();
         let mut found = check::faults(&inner.desk.client, inner.desk.transcript());
         found.extend(inner.noise.iter().map(|noise| format!("not a message: {noise}")));
+        if answered && inner.cut {
+            found.push("the server went in the middle of a message".to_owned());
+        }
         if answered && !inner.desk.is_answered() {
             found.push("a request was never answered".to_owned());
         }
