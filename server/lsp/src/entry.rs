@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use agent::{House, Progress, Report, Side};
-use task::{Candidate, Conclusion, HunkId, PublicationEnd, State, TaskId, TreeId, TreePath};
+use task::{Candidate, Conclusion, HunkId, PublicationEnd, State, TaskId, TreeId, TreePath, Verdict};
 
 use crate::act::Done;
 use crate::line::{Next, PublicationLine, PublicationState, Status, TaskLine};
@@ -117,6 +117,10 @@ impl Entry {
             Progress::Doing(text) => (text, 0, 0),
             Progress::CheckStarted { check, side: at } => (format!("{}{}", check.0, side(at)), 0, 0),
             Progress::CheckAdvanced { check, text, done, total } => (format!("{}: {text}", check.0), done, total),
+            // What fails before the change is no news about the change.
+            Progress::CheckEnded { check, side: Side::Base, verdict: Verdict::Failed, .. } => {
+                (format!("{} at base: some of it fails there already", check.0), 0, 0)
+            }
             Progress::CheckEnded { check, side: at, verdict, .. } => {
                 (format!("{}{}: {}", check.0, side(at), verdict.word()), 0, 0)
             }
