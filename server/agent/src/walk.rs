@@ -267,6 +267,15 @@ impl<'h> Walk<'h> {
     }
 }
 
+impl Drop for Walk<'_> {
+    fn drop(&mut self) {
+        // A server lives on after a fault in one act: the task is not to be held until it ends.
+        if std::thread::panicking() {
+            let _ = self.house.journal.release(&self.lease);
+        }
+    }
+}
+
 impl std::fmt::Debug for Walk<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Walk").field("task", self.id()).field("station", &self.state.station).finish_non_exhaustive()

@@ -189,6 +189,8 @@ impl EditorPublisher {
             }
         };
         match now {
+            // It may still make the edit: that nothing was written cannot be said.
+            Some(now) if now.text == look.text && matches!(answer, Answer::Silence) => Edited::Part(answer.why()),
             Some(now) if now.text == look.text => Edited::Not(answer.why()),
             Some(now) => {
                 let why = format!("its text is neither the old nor the new one ({})", answer.why());
@@ -214,7 +216,11 @@ impl EditorPublisher {
         }
         let operation = ResourceOp::Delete(DeleteFile { uri: look.uri.clone(), options: None });
         let answer = self.ask(DocumentChanges::Operations(vec![DocumentChangeOperation::Op(operation)]));
-        if open.path.symlink_metadata().is_err() { Edited::There } else { Edited::Not(answer.why()) }
+        match answer {
+            _ if open.path.symlink_metadata().is_err() => Edited::There,
+            Answer::Silence => Edited::Part(answer.why()),
+            _ => Edited::Not(answer.why()),
+        }
     }
 
     fn ask(&self, changes: DocumentChanges) -> Answer {
@@ -275,7 +281,7 @@ impl Answer {
         match self {
             Self::Yes => "the editor says that it applied the edit, and its text says otherwise".into(),
             Self::No(why) => task::printable(why),
-            Self::Silence => "the editor did not answer".into(),
+            Self::Silence => "the editor did not answer and may still make the edit".into(),
         }
     }
 }

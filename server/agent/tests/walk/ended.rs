@@ -1,6 +1,8 @@
 //! A process dies between the diff and the end: whoever goes on says what ended the task, and nothing else.
 
-use agent::Walk;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use agent::{Audience, Walk};
 use task::{AttemptId, Conclusion, Event, StopReason};
 
 use crate::home::Home;
@@ -49,5 +51,18 @@ fn a_diff_that_is_there_is_not_cut_short() {
     let home = Home::new("-- a.txt --\none\n");
     let mut walk = interrupted(&home, None);
     home.house.cancel.cancel();
+    assert!(matches!(walk.run().unwrap(), Conclusion::NotVerified { .. }));
+}
+
+#[test]
+fn a_fault_in_one_act_does_not_hold_the_task() {
+    let mut home = Home::new("-- a.txt --\none\n");
+    home.house.audience = Audience::new(|_| panic!("whoever listens fails"));
+    let request = home.patch(PATCH);
+    let id = request.id.clone();
+    let fault = catch_unwind(AssertUnwindSafe(|| Walk::begin(&home.house, request).unwrap().unwrap().run()));
+    assert!(fault.is_err());
+    home.house.audience = Audience::none();
+    let mut walk = Walk::resume(&home.house, &id).unwrap();
     assert!(matches!(walk.run().unwrap(), Conclusion::NotVerified { .. }));
 }
