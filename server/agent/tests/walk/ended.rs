@@ -62,6 +62,7 @@ fn a_fault_in_one_act_does_not_hold_the_task() {
     let id = request.id.clone();
     let fault = catch_unwind(AssertUnwindSafe(|| Walk::begin(&home.house, request).unwrap().unwrap().run()));
     assert!(fault.is_err());
+    assert_eq!(home.house.journal.owner(&id).unwrap(), None, "other processes may work on it");
     home.house.audience = Audience::none();
     let mut walk = Walk::resume(&home.house, &id).unwrap();
     assert!(matches!(walk.run().unwrap(), Conclusion::NotVerified { .. }));
