@@ -17,6 +17,7 @@ mod entry;
 mod folders;
 mod guard;
 mod hints;
+mod leaving;
 mod lenses;
 mod line;
 #[cfg(test)]

@@ -64,7 +64,7 @@ impl Bench {
         let (mailbox, mail) = Mailbox::new();
         let (outbox, outgoing) = Outbox::new();
         let crew = Crew { rooms: Arc::new(NoRooms), mailbox, outbox, facts: Facts::default(), reader: Reader::start() };
-        let mut bench = Self { main: Loop { session: Session::default(), crew }, mail, outgoing };
+        let mut bench = Self { main: Loop { session: Session::default(), crew, leaving: None }, mail, outgoing };
         let folder = |path: &&str| WorkspaceFolder { uri: Url::from_file_path(path).unwrap(), name: String::new() };
         let params = InitializeParams {
             initialization_options: Some(options),

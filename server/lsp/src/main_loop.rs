@@ -17,6 +17,7 @@ use crate::diagnostics;
 use crate::entry::{Activity, Entry};
 use crate::folders::{Folders, path_of};
 use crate::hints::{self, Mapped};
+use crate::leaving::Leaving;
 use crate::lenses;
 use crate::mail::{Mail, Mailbox, Refusal};
 use crate::rooms::Rooms;
@@ -26,12 +27,14 @@ use crate::transport::{Outbox, Outgoing};
 pub struct Loop {
     pub session: Session,
     pub crew: Crew,
+    /// The end of the output; without one nothing is written.
+    pub leaving: Option<Leaving>,
 }
 
 /// Starts the loop on a thread of its own. The thread ends with the process, and ends it.
-pub fn start(rooms: Arc<dyn Rooms>, mailbox: Mailbox, outbox: Outbox, mail: Receiver<Mail>) {
+pub fn start(rooms: Arc<dyn Rooms>, mailbox: Mailbox, outbox: Outbox, mail: Receiver<Mail>, leaving: Leaving) {
     let crew = Crew { rooms, mailbox, outbox, facts: Facts::default(), reader: Reader::start() };
-    let mut main = Loop { session: Session::default(), crew };
+    let mut main = Loop { session: Session::default(), crew, leaving: Some(leaving) };
     let run = move || {
         loop {
             let next = match main.session.next_look() {
@@ -116,7 +119,12 @@ impl Loop {
                 self.session.shut_down = true;
                 let _ = reply.send(Ok(()));
             }
-            Mail::Exit | Mail::Gone => exit(i32::from(!self.session.shut_down)),
+            Mail::Exit | Mail::Gone => {
+                if let Some(leaving) = &self.leaving {
+                    leaving.leave();
+                }
+                exit(i32::from(!self.session.shut_down));
+            }
             Mail::ProgressReady(token) => self.session.changed.extend(self.session.progresses.ready(&token)),
             Mail::NotShown(uri) => self.not_shown(&uri),
             Mail::Chosen { folder, option } => self.chosen(folder, option),

@@ -25,6 +25,7 @@ use tower_lsp::{Client, LspService, Server};
 use crate::backend::Backend;
 use crate::entry::one_line;
 use crate::guard::Guard;
+use crate::leaving;
 use crate::line::TaskLine;
 use crate::mail::{Mail, Mailbox};
 use crate::main_loop;
@@ -100,7 +101,8 @@ pub fn serve(rooms: Arc<dyn Rooms>) -> i32 {
     };
     let (mailbox, mail) = Mailbox::new();
     let (outbox, mut outgoing) = Outbox::new();
-    main_loop::start(rooms, mailbox.clone(), outbox, mail);
+    let (output, leaving) = leaving::output(tokio::io::stdout());
+    main_loop::start(rooms, mailbox.clone(), outbox, mail, leaving);
     runtime.block_on(async {
         let (ours, theirs) = (mailbox.clone(), mailbox.clone());
         let mut client = None;
@@ -120,7 +122,7 @@ pub fn serve(rooms: Arc<dyn Rooms>) -> i32 {
         }
         let input = Watched { inner: tokio::io::stdin(), mailbox: mailbox.clone() };
         let guard = Guard { inner: service, mailbox: mailbox.clone() };
-        Server::new(input, tokio::io::stdout(), socket).concurrency_level(CONCURRENT).serve(guard).await;
+        Server::new(input, output, socket).concurrency_level(CONCURRENT).serve(guard).await;
         mailbox.post(Mail::Gone);
         // The loop ends the process.
         std::future::pending::<()>().await;
