@@ -63,6 +63,9 @@ async function fixWarnings(ui, step, { folder, before, applied }) {
   await step('a reload of the window keeps the review', async () => {
     await page.reload();
     await page.locator('.monaco-workbench').waitFor();
+    await until('the verdict is back', async () => VERIFIED.test(await statusBar.textContent()), 60);
+    // VS Code restores the editor itself only where it had the time to write it down before the window went.
+    await palette('Understudy: Review');
     await lens('Undo reject').first().waitFor();
     await until('two hunks kept', async () => (await lens('Reject hunk').count()) === 2);
   });
