@@ -156,11 +156,19 @@ impl Watch {
         if progress.killed.is_none() {
             sources.push((Ready::Event, self.event.as_fd()));
         }
+        // A flood that has reached its limit is left unread: whoever writes it waits until it is killed.
+        let flooded = progress.killed == Some(Outcome::OutputCap);
         let open = [
             (Ready::Status, self.status.as_ref().map(AsFd::as_fd)),
             (Ready::Control, self.control.as_ref().filter(|_| progress.report.is_none()).map(AsFd::as_fd)),
-            (Ready::Stdout, self.stdout.as_ref().and_then(|source| source.reader.as_ref()).map(AsFd::as_fd)),
-            (Ready::Stderr, self.stderr.as_ref().and_then(|source| source.reader.as_ref()).map(AsFd::as_fd)),
+            (
+                Ready::Stdout,
+                self.stdout.as_ref().filter(|_| !flooded).and_then(|source| source.reader.as_ref()).map(AsFd::as_fd),
+            ),
+            (
+                Ready::Stderr,
+                self.stderr.as_ref().filter(|_| !flooded).and_then(|source| source.reader.as_ref()).map(AsFd::as_fd),
+            ),
             (Ready::Launcher, progress.launcher.as_ref().map(AsFd::as_fd)),
         ];
         sources.extend(open.into_iter().filter_map(|(ready, fd)| Some((ready, fd?))));
