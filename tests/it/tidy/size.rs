@@ -15,7 +15,7 @@ const CRATE_CAPS: [(&str, usize); 11] = [
     ("bench", 1400),
     ("checks", 5000),
     ("journal", 1300),
-    ("lsp", 5300),
+    ("lsp", 5400),
     ("sandbox", 4500),
     ("semantics", 6500),
     ("support", 3600),
