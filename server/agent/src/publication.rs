@@ -73,7 +73,7 @@ impl Walk<'_> {
         // Files that are in no tree (an ignored lock file, a submodule) decide what checks say, too.
         let same_environment = self.store.kept_provision(self.id())?.as_ref() == Some(&current.provision);
         // Where another selection of this task is in the files, the approved one takes its place.
-        let other = self.last_applied().map(|last| last.tree).filter(|_| current.base != over);
+        let other = self.state.last_applied().cloned().map(|last| last.tree).filter(|_| current.base != over);
         let expected = other.clone().unwrap_or_else(|| over.clone());
         if current.base != expected || !same_environment {
             let applied = self.rebase(&expected, &approval.tree, &current)?;
@@ -101,7 +101,7 @@ impl Walk<'_> {
             Some(open) if open.undoes.is_some() => return self.finish(&open, publisher).map(Applied::Ended),
             // What is written of it comes out again, without being finished first.
             Some(open) => Some(open),
-            None => self.last_applied(),
+            None => self.state.last_applied().cloned(),
         };
         let Some(last) = last else {
             return Ok(Applied::Refused {
@@ -114,13 +114,6 @@ impl Walk<'_> {
             .map(|file| PublishedFile { before: file.after, after: file.before, ..file })
             .collect();
         self.publish(&last.tree, &last.base, Some(last.number), swapped, publisher).map(Applied::Ended)
-    }
-
-    /// The last publication that is in the files.
-    fn last_applied(&self) -> Option<Publication> {
-        let applied = || self.state.publications.iter().filter(|it| it.end == Some(PublicationEnd::Applied));
-        let undone = |number| applied().any(|it| it.undoes == Some(number));
-        applied().rev().find(|it| it.undoes.is_none() && !undone(it.number)).cloned()
     }
 
     fn finish(&mut self, open: &Publication, publisher: &dyn Publisher) -> Result<PublicationEnd, Error> {

@@ -183,14 +183,7 @@ impl Entry {
             return matches!(self.state.conclusion, Some(Conclusion::Verified));
         }
         let (kept, _) = self.kept();
-        self.in_files().is_some_and(|publication| Some(&publication.tree) == kept.as_ref())
-    }
-
-    /// The publication that is in the files, where one is.
-    fn in_files(&self) -> Option<&task::Publication> {
-        let applied = || self.state.publications.iter().filter(|it| it.end == Some(PublicationEnd::Applied));
-        let undone = |number| applied().any(|it| it.undoes == Some(number));
-        applied().rev().find(|it| it.undoes.is_none() && !undone(it.number))
+        self.state.last_applied().is_some_and(|publication| Some(&publication.tree) == kept.as_ref())
     }
 
     pub fn next(&self) -> Vec<Next> {
@@ -202,7 +195,7 @@ impl Entry {
             Status::Ended => {}
         }
         let open = self.state.open_publication().is_some();
-        if self.activity.is_none() && (open || self.in_files().is_some()) {
+        if self.activity.is_none() && (open || self.state.last_applied().is_some()) {
             next.push(Next::Undo);
         }
         next

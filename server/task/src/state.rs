@@ -271,6 +271,13 @@ impl State {
         self.commands = self.commands.saturating_add(ran);
     }
 
+    /// The newest publication that is in the files: applied, and not taken back since.
+    pub fn last_applied(&self) -> Option<&Publication> {
+        let applied = || self.publications.iter().filter(|it| it.end == Some(PublicationEnd::Applied));
+        let undone = |number| applied().any(|it| it.undoes == Some(number));
+        applied().rev().find(|it| it.undoes.is_none() && !undone(it.number))
+    }
+
     fn attempt_mut(&mut self, id: AttemptId) -> Option<&mut Attempt> {
         self.attempts.iter_mut().rev().find(|attempt| attempt.id == id)
     }
