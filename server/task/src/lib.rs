@@ -15,6 +15,7 @@ mod path;
 mod plan;
 pub mod port;
 mod receipt;
+mod redact;
 mod request;
 mod review;
 mod risk;
@@ -34,6 +35,7 @@ pub use id::{
 pub use path::{PathError, TreePath};
 pub use plan::{Plan, Position, Question, Step, StepAction, StepStatus};
 pub use receipt::{Comparison, Judgement, Limitation, Receipt, SandboxLevel};
+pub use redact::Redactor;
 pub use request::{Candidate, Engine, Request, Source, Tool, Trigger};
 pub use review::Offered;
 pub use risk::Risk;

@@ -3,11 +3,20 @@
 
 mod compiler;
 mod journal;
+mod ledger;
+mod model;
 mod publisher;
+mod retrieve;
 
 pub use compiler::{
     Absent, Answer, Change, Compiler, Definition, Gate, GateProblem, GateReport, Generation, Impact, Problem, Refactor,
     Refactored, Refactoring, Reference, Symbol, SymbolKind, Symbols,
 };
 pub use journal::{Journal, JournalError, Lease};
+pub use ledger::{CallId, Ledger, LedgerError, Reservation};
+pub use model::{
+    Arguments, Block, Message, Model, ModelCall, ModelError, Origin, Profile, Reply, Role, Said, Spent, Stage, Stop, Told,
+    ToolSpec, Waiting,
+};
 pub use publisher::{PublishError, Publisher};
+pub use retrieve::{Excerpt, Item, Query, Retrieval, Retrieve};
