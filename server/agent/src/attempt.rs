@@ -58,7 +58,7 @@ impl Walk<'_> {
         let id = AttemptId(self.state.attempts.len() as u64 + 1);
         let start = self.start()?;
         let from = self.state.attempts.last().map_or(start.tree, |attempt| attempt.tree.clone());
-        self.record(Event::AttemptStarted { attempt: id, from })?;
+        self.record(Event::AttemptStarted { attempt: id, from, configuration: None })?;
         match self.propose(&step.action)? {
             Proposal::Tree { tree, mut limitations } => {
                 limitations.extend(start.limitation);

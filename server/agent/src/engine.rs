@@ -32,6 +32,8 @@ impl Walk<'_> {
     /// Asks the engine for the change of the plan's step.
     pub(crate) fn propose(&mut self, action: &StepAction) -> Result<Proposal, Error> {
         match action {
+            // Its plan may have many steps, and an attempt at it is a conversation: the model engine walks by itself.
+            StepAction::Write { .. } => Err(Error::Sentence("no model writes this plan".into())),
             StepAction::Prove => {
                 let candidate = self.state.candidate.clone();
                 let tree = candidate.ok_or_else(|| Error::Sentence("there is no change to prove".into()))?;

@@ -73,6 +73,7 @@ pub(crate) fn author(state: &State) -> Author {
     match state.request.engine {
         Engine::Compiler => Author::Compiler,
         Engine::Patch => Author::External,
+        Engine::Model => Author::Model,
     }
 }
 
@@ -104,12 +105,30 @@ fn timings(records: &[Record]) -> Vec<Timing> {
             Event::Snapshotted { .. } => "freeze",
             Event::ShadowReady { .. } => "shadow",
             Event::Baselined { .. } => "baseline",
-            Event::PlanProposed { .. } | Event::PlanApproved { .. } | Event::QuestionAsked { .. } => "plan",
+            Event::PlanProposed { .. }
+            | Event::PlanApproved { .. }
+            | Event::PlanRevised { .. }
+            | Event::QuestionAsked { .. }
+            | Event::Paused { .. } => "plan",
+            // How long a person thought is not where the time went.
+            Event::Answered { .. } | Event::Steered { .. } | Event::LimitsRaised { .. } => continue,
+            Event::Retrieved { .. } => "look",
+            Event::CallReserved { .. }
+            | Event::CallSettled { .. }
+            | Event::ConversationOpened { .. }
+            | Event::Spoke { .. }
+            | Event::Compacted { .. }
+            | Event::StepStarted { .. }
+            | Event::StepEnded { .. }
+            | Event::StepsStale { .. }
+            | Event::Nudged { .. } => "propose",
             Event::AttemptStarted { .. } | Event::Checkpointed { .. } => "propose",
             Event::Gated { .. } => "gate",
-            Event::Checked { .. } | Event::Rechecked { .. } | Event::Rebased { .. } | Event::AttemptEnded { .. } => {
-                "check"
-            }
+            Event::Checked { .. }
+            | Event::StepChecked { .. }
+            | Event::Rechecked { .. }
+            | Event::Rebased { .. }
+            | Event::AttemptEnded { .. } => "check",
             // How long a person thought is not where the time went.
             Event::HunkRejected { .. } | Event::HunkKept { .. } => continue,
             Event::DiffReady { .. } | Event::Concluded { .. } | Event::Closed {} => "compare",

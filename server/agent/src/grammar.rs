@@ -180,6 +180,7 @@ pub fn write(action: &StepAction) -> String {
         StepAction::Replace { pattern, template } => format!("replace {pattern} ==>> {template}"),
         StepAction::Assist { id, path, line, column } => format!("assist {id} at {path}:{line}:{column}"),
         StepAction::Prove => "prove the change".into(),
+        StepAction::Write { delivers } => delivers.clone(),
     }
 }
 

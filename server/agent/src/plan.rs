@@ -8,6 +8,7 @@ use crate::{Error, grammar};
 pub(crate) fn plan(request: &Request) -> Result<Plan, Error> {
     let action = match request.engine {
         Engine::Patch => StepAction::Prove,
+        Engine::Model => StepAction::Write { delivers: request.description.clone() },
         Engine::Compiler => grammar::parse(&request.description).map_err(|error| Error::Sentence(error.to_string()))?,
     };
     let step = Step {
@@ -17,6 +18,7 @@ pub(crate) fn plan(request: &Request) -> Result<Plan, Error> {
         acceptance: acceptance(request, &action),
         depends_on: Vec::new(),
         reasoning: reasoning(&action).to_owned(),
+        checks: Vec::new(),
         estimated_files: None,
         status: StepStatus::Pending,
         action,
@@ -69,6 +71,7 @@ fn reasoning(action: &StepAction) -> &'static str {
         }
         StepAction::Replace { .. } => "matches are found by structure and resolved names, not by text",
         StepAction::Assist { .. } => "the edit is the compiler's own",
+        StepAction::Write { .. } => "the request is small enough to be one step",
         StepAction::Prove => "the change is taken as it is and judged against its base",
     }
 }

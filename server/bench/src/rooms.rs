@@ -39,6 +39,8 @@ pub fn request(top: &Path, text: &str, engine: Engine, candidate: Option<Candida
         engine,
         candidate,
         trigger: None,
+        plan_policy: task::PlanPolicy::default(),
+        allowed_commands: Vec::new(),
         limits: Limits::default(),
         created: UnixMillis(0),
     })

@@ -44,6 +44,7 @@ pub(crate) fn receipt(kind: CheckKind, items: Vec<Item>) -> Receipt {
         started: UnixMillis(0),
         rewritten: Vec::new(),
         duration_ms: 0,
+        configuration: None,
     }
 }
 

@@ -83,6 +83,7 @@ impl Runner {
             started,
             rewritten: Vec::new(),
             duration_ms: millis(clock.elapsed().as_millis()),
+            configuration: None,
         };
         let kept = !matches!(verdict, Verdict::Infrastructure | Verdict::NotRun);
         Ran { receipt: kept.then_some(receipt), verdict, reason, diagnostics: findings.diagnostics, output }

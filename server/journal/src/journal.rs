@@ -6,7 +6,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use rusqlite::params;
-use task::port::{self, JournalError, Lease};
+use task::port::{self, JournalError, Lease, Note};
 use task::{Digest, Event, Receipt, Record, Request, RequestId, Sequence, TaskId};
 
 use crate::artifacts::Artifacts;
@@ -206,6 +206,14 @@ impl port::Journal for Journal {
             let asked = "SELECT EXISTS (SELECT 1 FROM task WHERE id = ?1 AND cancelled_epoch = ?2)";
             Ok(connection.query_row(asked, params![lease.task.as_str(), signed(lease.epoch.0)], |row| row.get(0))?)
         })
+    }
+
+    fn post(&self, task: &TaskId, note: &Note) -> Result<(), JournalError> {
+        self.lock().store.write(|transaction| rows::post(transaction, task, note))
+    }
+
+    fn notes(&self, task: &TaskId, after: u64) -> Result<Vec<(u64, Note)>, JournalError> {
+        self.lock().store.read(|connection| rows::notes(connection, task, after))
     }
 
     fn put_receipt(&self, receipt: &Receipt) -> Result<Digest, JournalError> {

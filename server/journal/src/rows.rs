@@ -3,12 +3,12 @@
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use rusqlite::{Connection, OptionalExtension, params};
-use task::port::{JournalError, Lease};
+use task::port::{JournalError, Lease, Note};
 use task::{Epoch, Event, EventVersion, Record, RequestId, Sequence, TaskId, UnixMillis};
 
 use crate::event::{encode, record};
 use crate::owner::Owner;
-use crate::problem::Refusal;
+use crate::problem::{Problem, Refusal};
 use crate::store::{signed, unsigned};
 use crate::sweep;
 
@@ -30,6 +30,37 @@ pub(crate) fn insert(
     #[cfg(feature = "crash-points")]
     crate::crash::before();
     Ok((Sequence(unsigned(sequence)), sweep::digests(&data).map(str::to_owned).collect()))
+}
+
+/// Leaves a note for the owner of a task.
+pub(crate) fn post(connection: &Connection, task: &TaskId, note: &Note) -> Result<(), Refusal> {
+    let known = connection
+        .query_row("SELECT 1 FROM task WHERE id = ?1", [task.as_str()], |row| row.get::<_, i64>(0))
+        .optional()?;
+    if known.is_none() {
+        return Err(JournalError::NoSuchTask(task.clone()).into());
+    }
+    let data = serde_json::to_string(note).map_err(Problem::from)?;
+    connection.execute(
+        "INSERT INTO note (task, number, data) SELECT ?1, 1 + coalesce(max(number), 0), ?2 FROM note WHERE task = ?1",
+        params![task.as_str(), data],
+    )?;
+    Ok(())
+}
+
+/// The notes after a number. One of a kind that a newer version left is passed over: it is for that version.
+pub(crate) fn notes(connection: &Connection, task: &TaskId, after: u64) -> Result<Vec<(u64, Note)>, Refusal> {
+    let mut statement =
+        connection.prepare("SELECT number, data FROM note WHERE task = ?1 AND number > ?2 ORDER BY number")?;
+    let mut rows = statement.query(params![task.as_str(), signed(after)])?;
+    let mut notes = Vec::new();
+    while let Some(row) = rows.next()? {
+        let data: String = row.get(1)?;
+        if let Ok(note) = serde_json::from_str(&data) {
+            notes.push((unsigned(row.get(0)?), note));
+        }
+    }
+    Ok(notes)
 }
 
 /// Records a process as the owner of a task under a later epoch.

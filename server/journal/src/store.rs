@@ -42,6 +42,17 @@ const SCHEMA: &str = "
     CREATE TABLE chore (name TEXT PRIMARY KEY) STRICT;
 ";
 
+/// Tables that came later. They only add, so an earlier version that does not know them loses nothing by writing beside
+/// them, and the schema keeps its number.
+const ADDITIONS: &str = "
+    CREATE TABLE IF NOT EXISTS note (
+        task TEXT NOT NULL REFERENCES task (id) ON DELETE CASCADE,
+        number INTEGER NOT NULL,
+        data TEXT NOT NULL,
+        PRIMARY KEY (task, number)
+    ) STRICT;
+";
+
 #[derive(Debug)]
 pub(crate) struct Store {
     pub path: PathBuf,
@@ -81,6 +92,7 @@ impl Store {
                 transaction.execute_batch(SCHEMA)?;
                 transaction.pragma_update(None, "user_version", SCHEMA_VERSION)?;
             }
+            transaction.execute_batch(ADDITIONS)?;
             transaction.commit()?;
             Ok((connection, None))
         };

@@ -11,6 +11,12 @@ pub struct Limits {
     pub max_attempts: u32,
     /// Dollars in millionths; `None` where no model is used. Reserved before each call.
     pub budget_microdollars: Option<u64>,
+    /// Tokens of input and output together, cached ones included; `None` is no limit of its own.
+    #[serde(default)]
+    pub max_tokens: Option<u64>,
+    /// What of the dollars the stronger model may use, where one is configured.
+    #[serde(default)]
+    pub escalation_microdollars: Option<u64>,
     /// Active time of the whole task in milliseconds.
     pub timeout_ms: u64,
     /// Longest time for one sandboxed command, in milliseconds; never more than what the task has left.
@@ -24,6 +30,8 @@ impl Default for Limits {
         Self {
             max_attempts: 3,
             budget_microdollars: None,
+            max_tokens: None,
+            escalation_microdollars: None,
             timeout_ms: 30 * 60 * 1000,
             check_timeout_ms: 10 * 60 * 1000,
             check_memory_bytes: None,

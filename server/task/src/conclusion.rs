@@ -44,6 +44,10 @@ pub enum StopReason {
     NonProgress {
         what: String,
     },
+    /// Tokens or dollars.
+    Budget {
+        what: String,
+    },
     /// The candidate is not a change of its base.
     DoesNotApply {
         what: String,
@@ -110,7 +114,10 @@ impl std::fmt::Display for StopReason {
         match self {
             Self::Attempts { max } => write!(f, "the limit of {max} attempts is used up"),
             Self::Time { limit_ms } => write!(f, "the time limit of {} s is used up", limit_ms / 1000),
-            Self::NonProgress { what } | Self::DoesNotApply { what } | Self::OutOfScope { what } => f.write_str(what),
+            Self::NonProgress { what }
+            | Self::Budget { what }
+            | Self::DoesNotApply { what }
+            | Self::OutOfScope { what } => f.write_str(what),
         }
     }
 }

@@ -7,8 +7,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::{
-    AttemptId, Conclusion, Digest, Epoch, HunkId, Judgement, Limitation, Mode, Plan, Question, Request, Sequence,
-    TaskId, TreeId, TreePath, UnixMillis,
+    Answer, AttemptId, Author, Conclusion, Digest, Epoch, HunkId, Judgement, Limitation, Limits, Mode, Plan, Question,
+    Request, Sequence, Signature, StepId, TaskId, TreeId, TreePath, UnixMillis, Wait,
+    port::{CallId, Reservation, Role, Spent, Stage},
 };
 
 /// Version of the event schema that this code writes.
@@ -79,9 +80,108 @@ pub enum Event {
     QuestionAsked {
         question: Question,
     },
+    /// A new version of the plan: the developer's own, or one that the model asked for with this reason.
+    PlanRevised {
+        plan: Plan,
+        author: Author,
+        because: String,
+        #[serde(default)]
+        note: u64,
+    },
+    /// The task waits for the developer, or for a provider.
+    Paused {
+        wait: Wait,
+    },
+    /// What the developer answered. Here and below, `note` is the number of the note in the journal it came by, 0 for none.
+    Answered {
+        answers: Vec<Answer>,
+        #[serde(default)]
+        note: u64,
+    },
+    /// Guidance for the next turn.
+    Steered {
+        text: String,
+        #[serde(default)]
+        note: u64,
+    },
+    LimitsRaised {
+        limits: Limits,
+        #[serde(default)]
+        note: u64,
+    },
+    /// Excerpts that were put before the model without being asked for.
+    Retrieved {
+        stage: Stage,
+        excerpts: Vec<String>,
+    },
+    /// A call to a provider may cost this much; it is sent afterwards. One that is never settled stays charged.
+    CallReserved {
+        call: CallId,
+        attempt: Option<AttemptId>,
+        worst: Reservation,
+    },
+    CallSettled {
+        call: CallId,
+        spent: Spent,
+    },
+    ConversationOpened {
+        conversation: u32,
+        stage: Stage,
+        attempt: Option<AttemptId>,
+        step: Option<StepId>,
+    },
+    /// One message of a conversation, kept as an artifact: what was said is durable before anything is done about it.
+    Spoke {
+        conversation: u32,
+        role: Role,
+        message: Digest,
+        /// With the results of tools: the tree that they left.
+        tree: Option<TreeId>,
+    },
+    /// Earlier results of a conversation were shortened to what is still true; it goes on from these messages.
+    Compacted {
+        conversation: u32,
+        messages: Vec<Digest>,
+    },
+    StepStarted {
+        attempt: AttemptId,
+        step: StepId,
+        from: TreeId,
+    },
+    /// The checks of a step, on the tree that it left or on a later one.
+    StepChecked {
+        attempt: AttemptId,
+        step: StepId,
+        tree: TreeId,
+        receipts: Vec<Digest>,
+        failures: Vec<Signature>,
+        #[serde(default)]
+        ran: u32,
+    },
+    StepEnded {
+        attempt: AttemptId,
+        step: StepId,
+        tree: TreeId,
+        done: bool,
+        outcome: String,
+    },
+    /// What a step changed belongs to earlier ones: their results no longer hold and are found out anew.
+    StepsStale {
+        attempt: AttemptId,
+        because: StepId,
+        steps: Vec<StepId>,
+    },
+    /// The same failure came again: the one hint with evidence was given.
+    Nudged {
+        attempt: AttemptId,
+        failures: Vec<Signature>,
+    },
     AttemptStarted {
         attempt: AttemptId,
         from: TreeId,
+        /// Names models, prompts, tools and versions.
+        #[serde(default)]
+        configuration: Option<Digest>,
     },
     Gated {
         attempt: AttemptId,

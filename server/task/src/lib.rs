@@ -4,6 +4,7 @@
 //! the traits through which `agent` reaches the rooms that do have effects; the fold [`State::apply`] is the only
 //! place that turns events into what a task currently is.
 
+mod accounts;
 mod budget;
 mod check;
 mod conclusion;
@@ -22,7 +23,9 @@ mod risk;
 mod scope;
 mod state;
 mod text;
+mod work;
 
+pub use accounts::{Accounts, dollars};
 pub use budget::{Limits, Usage};
 pub use check::{Check, CheckId, CheckKind, Features, Item, ItemId, ItemKind, ItemResult, Signature, Verdict};
 pub use conclusion::{Conclusion, ExitCode, StopReason};
@@ -33,12 +36,13 @@ pub use id::{
     AttemptId, Digest, Epoch, HunkId, IdError, PlanId, RequestId, Sequence, StepId, TaskId, TreeId, UnixMillis,
 };
 pub use path::{PathError, TreePath};
-pub use plan::{Plan, Position, Question, Step, StepAction, StepStatus};
+pub use plan::{Answer, MOST_STEPS, Plan, Position, Question, Step, StepAction, StepStatus};
 pub use receipt::{Comparison, Judgement, Limitation, Receipt, SandboxLevel};
 pub use redact::Redactor;
-pub use request::{Candidate, Engine, Request, Source, Tool, Trigger};
+pub use request::{Candidate, Engine, PlanPolicy, Request, Source, Tool, Trigger};
 pub use review::Offered;
 pub use risk::Risk;
 pub use scope::{Scope, ScopeError};
 pub use state::{Attempt, Publication, Rebase, State, Station};
 pub use text::printable;
+pub use work::{Conversation, Cost, Round, StepRecord, Wait, Work};

@@ -12,11 +12,11 @@ pub use compiler::{
     Absent, Answer, Change, Compiler, Definition, Gate, GateProblem, GateReport, Generation, Impact, Problem, Refactor,
     Refactored, Refactoring, Reference, Symbol, SymbolKind, Symbols,
 };
-pub use journal::{Journal, JournalError, Lease};
+pub use journal::{Journal, JournalError, Lease, Note};
 pub use ledger::{CallId, Ledger, LedgerError, Reservation};
 pub use model::{
-    Arguments, Block, Message, Model, ModelCall, ModelError, Origin, Profile, Reply, Role, Said, Spent, Stage, Stop, Told,
-    ToolSpec, Waiting,
+    Arguments, Block, Message, Model, ModelCall, ModelError, Origin, Profile, Reply, Role, Said, Spent, Stage, Stop,
+    Told, ToolSpec, Waiting,
 };
 pub use publisher::{PublishError, Publisher};
 pub use retrieve::{Excerpt, Item, Query, Retrieval, Retrieve};

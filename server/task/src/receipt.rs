@@ -29,6 +29,9 @@ pub struct Receipt {
     pub output: Vec<Digest>,
     pub started: UnixMillis,
     pub duration_ms: u64,
+    /// The configuration of the models whose attempt asked for it, where one did. Not part of what it is looked up by.
+    #[serde(default)]
+    pub configuration: Option<Digest>,
 }
 
 impl Receipt {

@@ -33,7 +33,10 @@ static SHAPES: LazyLock<Vec<(&'static str, Regex)>> = LazyLock::new(|| {
         ("npm token", r"\bnpm_[0-9A-Za-z]{36}\b"),
         ("JSON web token", r"\beyJ[0-9A-Za-z_-]{8,}\.eyJ[0-9A-Za-z_-]{8,}\.[0-9A-Za-z_-]{8,}"),
         ("password in a URL", r"(?P<keep>\b[a-z][a-z0-9+.-]*://[^\s:/@'\x22]*:)[^\s@/'\x22$<{]{4,}@"),
-        ("bearer token", r"(?P<keep>(?i:authorization['\x22]?\s*[:=]\s*['\x22]?\s*(?:bearer|basic)\s+))[0-9A-Za-z._~+/=-]{16,}"),
+        (
+            "bearer token",
+            r"(?P<keep>(?i:authorization['\x22]?\s*[:=]\s*['\x22]?\s*(?:bearer|basic)\s+))[0-9A-Za-z._~+/=-]{16,}",
+        ),
     ];
     shapes.into_iter().filter_map(|(name, shape)| Some((name, Regex::new(shape).ok()?))).collect()
 });
@@ -117,7 +120,12 @@ mod tests {
     #[test]
     fn code_that_only_looks_like_it_stays() {
         let redactor = Redactor::default();
-        for text in ["let risk_level = sk - 3;", "http://localhost:8080/@scope", "eyJ is how they begin", "format!(\"{}://{}:{}@\", a, b, c)"] {
+        for text in [
+            "let risk_level = sk - 3;",
+            "http://localhost:8080/@scope",
+            "eyJ is how they begin",
+            "format!(\"{}://{}:{}@\", a, b, c)",
+        ] {
             assert_eq!(redactor.redact(text), text);
         }
     }

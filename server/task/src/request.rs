@@ -31,6 +31,12 @@ pub struct Request {
     /// The comment that asked, where one did: taking it out again is part of the change.
     #[serde(default)]
     pub trigger: Option<Trigger>,
+    /// With the model engine.
+    #[serde(default)]
+    pub plan_policy: PlanPolicy,
+    /// Commands that the model may run in the sandbox, by their first words; none unless the user's settings say so.
+    #[serde(default)]
+    pub allowed_commands: Vec<String>,
     pub limits: Limits,
     pub created: UnixMillis,
 }
@@ -74,6 +80,34 @@ pub enum Engine {
     Compiler,
     /// A change made elsewhere, to be proved.
     Patch,
+    /// A language model.
+    Model,
+}
+
+/// Who has to agree to a plan before its first edit.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum PlanPolicy {
+    /// The developer approves every plan.
+    Review,
+    /// A plan of several steps is approved by the developer; one step goes on by itself.
+    #[default]
+    Auto,
+    /// No plan is asked for: the request is the only step.
+    Skip,
+}
+
+impl std::str::FromStr for PlanPolicy {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text {
+            "review" => Ok(Self::Review),
+            "auto" => Ok(Self::Auto),
+            "skip" => Ok(Self::Skip),
+            other => Err(format!("`{}` is not a plan policy: review, auto, skip", crate::printable(other))),
+        }
+    }
 }
 
 impl Engine {
@@ -81,6 +115,7 @@ impl Engine {
         match self {
             Self::Compiler => "compiler",
             Self::Patch => "patch",
+            Self::Model => "model",
         }
     }
 }

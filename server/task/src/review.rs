@@ -118,6 +118,8 @@ mod tests {
             engine: Engine::Patch,
             candidate,
             trigger: None,
+            plan_policy: crate::PlanPolicy::default(),
+            allowed_commands: Vec::new(),
             limits: Limits::default(),
             created: UnixMillis(0),
         });

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use crate::{
     AttemptId, Conclusion, Digest, Event, HunkId, Judgement, Limitation, Offered, Plan, PublicationEnd, PublishedFile,
-    Request, TreeId,
+    Request, TreeId, Work,
 };
 
 /// The fold of a task's events. Equal events give equal states, so a resumed task continues where the journal says.
@@ -41,6 +41,8 @@ pub struct State {
     pub commands: u32,
     /// How often another process took the task over.
     pub resumed: u32,
+    /// What only the model engine has.
+    pub work: Work,
 }
 
 /// The last station of the walk that is behind us.
@@ -85,6 +87,8 @@ pub struct Attempt {
     /// What the last checkpoint does not reach.
     pub limitations: Vec<Limitation>,
     pub outcome: Option<String>,
+    /// Models, prompts, tools and versions, with the model engine.
+    pub configuration: Option<Digest>,
 }
 
 /// A tree brought onto newer text; another tree, judged and approved as such.
@@ -133,6 +137,7 @@ impl State {
             conclusion: None,
             commands: 0,
             resumed: 0,
+            work: Work::default(),
         }
     }
 
@@ -148,6 +153,7 @@ impl State {
     /// Takes one more fact in. Total: facts are never refused, whoever appends them has to be right.
     pub fn apply(&mut self, event: &Event) {
         self.review(event);
+        self.work.apply(event);
         match event {
             Event::Requested { request } => *self = Self::new((**request).clone()),
             Event::Admitted { .. } => self.station = Station::Admitted,
@@ -159,6 +165,23 @@ impl State {
                 self.limitations.extend_from_slice(limitations);
             }
             Event::ShadowReady { .. } | Event::QuestionAsked { .. } | Event::Gated { .. } => {}
+            // The station stays: a plan that the developer wrote is approved by an event of its own.
+            Event::PlanRevised { plan, .. } => self.plan = Some(plan.clone()),
+            Event::LimitsRaised { limits, .. } => self.request.limits = limits.clone(),
+            Event::StepsStale { .. }
+            | Event::Paused { .. }
+            | Event::Answered { .. }
+            | Event::Steered { .. }
+            | Event::Retrieved { .. }
+            | Event::CallReserved { .. }
+            | Event::CallSettled { .. }
+            | Event::ConversationOpened { .. }
+            | Event::Spoke { .. }
+            | Event::Compacted { .. }
+            | Event::StepStarted { .. }
+            | Event::StepEnded { .. }
+            | Event::Nudged { .. } => {}
+            Event::StepChecked { ran, .. } => self.count(*ran),
             // A fact, not a station: it happens beside looking and planning.
             Event::Baselined { receipts, ran } => {
                 self.baseline = Some(receipts.clone());
@@ -169,7 +192,7 @@ impl State {
                 self.plan = Some(plan.clone());
             }
             Event::PlanApproved { .. } => self.station = Station::Approved,
-            Event::AttemptStarted { attempt, from } => {
+            Event::AttemptStarted { attempt, from, configuration } => {
                 self.station = Station::Attempting;
                 let (from, tree) = (from.clone(), from.clone());
                 self.attempts.push(Attempt {
@@ -179,6 +202,7 @@ impl State {
                     checkpoints: Vec::new(),
                     limitations: Vec::new(),
                     outcome: None,
+                    configuration: configuration.clone(),
                 });
             }
             Event::Checkpointed { attempt, tree, what, limitations } => {

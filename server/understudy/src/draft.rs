@@ -2,7 +2,7 @@
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use task::{Candidate, Engine, Request, RequestId, Scope, Source, Tool, Trigger, UnixMillis};
+use task::{Candidate, Engine, PlanPolicy, Request, RequestId, Scope, Source, Tool, Trigger, UnixMillis};
 
 use crate::failure::Failure;
 use crate::settings::Settings;
@@ -23,6 +23,7 @@ pub struct Draft {
     pub allowed_files: Vec<String>,
     pub base_revision: Option<String>,
     pub trigger: Option<Trigger>,
+    pub plan_policy: PlanPolicy,
     pub max_attempts: Option<u32>,
     pub timeout_seconds: Option<u64>,
     pub budget_microdollars: Option<u64>,
@@ -59,6 +60,8 @@ impl Draft {
             engine: self.engine,
             candidate: self.candidate,
             trigger: self.trigger,
+            plan_policy: self.plan_policy,
+            allowed_commands: settings.allow_commands.clone(),
             limits,
             created: UnixMillis(u64::try_from(now.as_millis()).unwrap_or(u64::MAX)),
         })

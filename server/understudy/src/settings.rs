@@ -21,6 +21,9 @@ pub struct Settings {
     /// Globs of files that may be copied although they look like secrets.
     #[serde(default)]
     pub allow_files: Vec<String>,
+    /// Commands that a model may run in the sandbox, by their first words: `npm run build`. None without this.
+    #[serde(default)]
+    pub allow_commands: Vec<String>,
 }
 
 /// Settings that cannot be read.

@@ -106,7 +106,7 @@ impl Walk<'_> {
         let StepAction::Rename { symbol, new_name, .. } = action else {
             let text = format!("the name may mean {} things; which one?", candidates.len());
             let options = candidates.iter().map(|symbol| symbol.name.clone()).collect();
-            return Ok(Conclusion::NeedsAnswer { question: Question { text, options } });
+            return Ok(Conclusion::NeedsAnswer { question: Question { text, options, why: String::new() } });
         };
         let mut options = Vec::new();
         for candidate in candidates {
@@ -118,7 +118,7 @@ impl Walk<'_> {
             options.push(grammar::write(&StepAction::Rename { symbol, new_name, at: Some(at) }));
         }
         let text = format!("`{symbol}` may mean {} things; which one?", candidates.len());
-        Ok(Conclusion::NeedsAnswer { question: Question { text, options } })
+        Ok(Conclusion::NeedsAnswer { question: Question { text, options, why: String::new() } })
     }
 }
 
@@ -143,5 +143,5 @@ fn not_found(action: &StepAction, nearest: Vec<String>) -> Conclusion {
         }
         _ => ("nothing in this project has that name; what did you mean?".to_owned(), nearest),
     };
-    Conclusion::NeedsAnswer { question: Question { text, options } }
+    Conclusion::NeedsAnswer { question: Question { text, options, why: String::new() } }
 }

@@ -21,7 +21,7 @@ fn interrupted(home: &Home, ended: Option<Conclusion>) -> Walk<'_> {
     let attempt = AttemptId(1);
     for event in [
         Event::Snapshotted { base: base.clone(), candidate: Some(tree.clone()), limitations: Vec::new() },
-        Event::AttemptStarted { attempt, from: base },
+        Event::AttemptStarted { attempt, from: base, configuration: None },
         Event::DiffReady { tree, limitations: Vec::new(), ended, ran: 2 },
     ] {
         home.house.journal.append(&lease, &event).unwrap();

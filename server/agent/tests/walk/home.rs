@@ -83,6 +83,8 @@ impl Home {
             engine,
             candidate,
             trigger: None,
+            plan_policy: task::PlanPolicy::default(),
+            allowed_commands: Vec::new(),
             limits: Limits::default(),
             created: UnixMillis(0),
         }

@@ -1,7 +1,7 @@
 //! Receipts and artifacts: kept, replaced, and gone with the last task that needs them.
 
 use journal::Journal;
-use task::port::{Journal as _, JournalError, Lease};
+use task::port::{Journal as _, JournalError, Lease, Note};
 use task::{
     AttemptId, Check, CheckId, CheckKind, Digest, Event, Features, Receipt, SandboxLevel, TreeId, UnixMillis, Verdict,
 };
@@ -34,6 +34,7 @@ fn receipt(id: &str, output: &[&Digest]) -> Receipt {
         started: UnixMillis(1),
         rewritten: Vec::new(),
         duration_ms: 2,
+        configuration: None,
     }
 }
 
@@ -117,4 +118,19 @@ fn purged_words_are_not_left_in_the_files() {
         let bytes = std::fs::read(state.path().join(name)).unwrap_or_default();
         assert!(!bytes.windows(15).any(|window| window == b"to be forgotten"), "{name}");
     }
+}
+
+#[test]
+fn notes_wait_for_the_owner_in_the_order_they_were_left() {
+    let home = tempfile::tempdir().unwrap();
+    let journal = Journal::open(home.path()).unwrap();
+    let (task, _lease) = begun(&journal);
+    let steer = |text: &str| Note::Steer { text: text.into() };
+    journal.post(&task, &steer("first")).unwrap();
+    // Another process is as good.
+    Journal::open(home.path()).unwrap().post(&task, &steer("second")).unwrap();
+    assert_eq!(journal.notes(&task, 0).unwrap(), [(1, steer("first")), (2, steer("second"))]);
+    assert_eq!(journal.notes(&task, 1).unwrap(), [(2, steer("second"))]);
+    let nobody = journal.post(&"nobody".parse().unwrap(), &steer("x")).unwrap_err();
+    assert!(matches!(nobody, JournalError::NoSuchTask(_)), "{nobody}");
 }

@@ -25,6 +25,8 @@ pub fn request(request_id: Option<&str>) -> Request {
         engine: Engine::Compiler,
         candidate: None,
         trigger: None,
+        plan_policy: task::PlanPolicy::default(),
+        allowed_commands: Vec::new(),
         allowed_files: Vec::new(),
         limits: Limits::default(),
         created: UnixMillis(0),

@@ -1,6 +1,33 @@
 //! The journal as its users see it: append-only, durable before anyone acts on it, one owner a task.
 
-use crate::{Digest, Epoch, Event, Receipt, Record, Request, RequestId, Sequence, TaskId};
+use serde::{Deserialize, Serialize};
+
+use crate::{Answer, Digest, Epoch, Event, Limits, Plan, Receipt, Record, Request, RequestId, Sequence, TaskId};
+
+/// What anyone may tell a task while another process walks it. Its owner takes a note up at the next turn, and writes the
+/// fact that it became, together with the number of the note.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", tag = "kind")]
+pub enum Note {
+    Steer {
+        text: String,
+    },
+    /// Answers to the questions that the task waits for, or to those it asked last.
+    Answer {
+        answers: Vec<Answer>,
+    },
+    ApprovePlan {
+        version: u32,
+    },
+    /// The developer's own plan in place of this version.
+    AmendPlan {
+        plan: Plan,
+    },
+    /// Only ever more than there was: a limit that would fall stays.
+    RaiseLimits {
+        limits: Limits,
+    },
+}
 
 /// The right to append to a task. Whoever takes a task over gets a later epoch; the older lease is refused from then on.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -100,6 +127,18 @@ pub trait Journal: Send + Sync {
     /// # Errors
     /// [`JournalError::Storage`].
     fn cancel_requested(&self, lease: &Lease) -> Result<bool, JournalError>;
+
+    /// Leaves a note for whoever works on a task, or will.
+    ///
+    /// # Errors
+    /// [`JournalError::NoSuchTask`], [`JournalError::Storage`].
+    fn post(&self, task: &TaskId, note: &Note) -> Result<(), JournalError>;
+
+    /// The notes that were left after this number, with theirs, oldest first. Numbers count from 1 within a task.
+    ///
+    /// # Errors
+    /// [`JournalError::Storage`].
+    fn notes(&self, task: &TaskId, after: u64) -> Result<Vec<(u64, Note)>, JournalError>;
 
     /// Keeps a receipt under [`Receipt::key`]; a later one with the same key replaces it.
     ///

@@ -10,8 +10,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::ledger::Ledger;
 use super::journal::JournalError;
+use super::ledger::Ledger;
 use crate::{Redactor, TaskId};
 
 /// What a call is for; each may be served by another model.

@@ -95,6 +95,7 @@ impl Rooms for EditorRooms {
             allowed_files: Vec::new(),
             base_revision: ask.base_revision,
             trigger: ask.trigger,
+            plan_policy: task::PlanPolicy::default(),
             max_attempts: ask.max_attempts,
             timeout_seconds: ask.timeout_seconds,
             budget_microdollars: None,

@@ -41,6 +41,7 @@ pub fn request(front: &wiring::Opened, folder: String, common: &Common, ask: Ask
         allowed_files: common.allow_file.clone(),
         base_revision: ask.base_revision,
         trigger: None,
+        plan_policy: task::PlanPolicy::default(),
         max_attempts: common.max_attempts,
         timeout_seconds: common.timeout,
         budget_microdollars: ask.budget_microdollars,
