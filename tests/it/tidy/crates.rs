@@ -8,13 +8,14 @@ use serde_json::Value;
 use super::{assert_none, metadata, packages, word};
 
 /// Each crate with those of our own crates that it uses, all of them.
-const ARROWS: [(&str, &[&str]); 11] = [
+const ARROWS: [(&str, &[&str]); 12] = [
     ("task", &[]),
     ("journal", &["task"]),
     ("worktree", &["task"]),
     ("sandbox", &[]),
     ("semantics", &["sandbox", "task"]),
     ("checks", &["sandbox", "task"]),
+    ("model", &["task"]),
     ("agent", &["checks", "sandbox", "task", "worktree"]),
     ("bench", &["agent", "journal", "sandbox", "task", "worktree"]),
     ("lsp", &["agent", "task"]),
@@ -23,10 +24,11 @@ const ARROWS: [(&str, &[&str]); 11] = [
 ];
 
 /// What tests may use on top of that: the journal is real in them, like everything that a temporary folder can hold.
-const ARROWS_OF_TESTS: [(&str, &str); 7] = [
+const ARROWS_OF_TESTS: [(&str, &str); 8] = [
     ("agent", "journal"),
     ("agent", "support"),
     ("checks", "support"),
+    ("model", "support"),
     ("sandbox", "support"),
     ("semantics", "support"),
     ("understudy", "journal"),

@@ -10,12 +10,13 @@ const MEDIAN_CAP: usize = 150;
 
 /// Lines of Rust below `src`, tests in it included. These numbers may only fall; a crate that needs more room has to
 /// give something away, and `agent` first of all, because everything wants to move there.
-const CRATE_CAPS: [(&str, usize); 11] = [
+const CRATE_CAPS: [(&str, usize); 12] = [
     ("agent", 5500),
     ("bench", 1700),
     ("checks", 5000),
     ("journal", 1300),
     ("lsp", 5400),
+    ("model", 3500),
     ("sandbox", 4500),
     ("semantics", 8300),
     ("support", 3600),
