@@ -14,6 +14,9 @@ pub enum Error {
     Publish(#[from] PublishError),
     #[error(transparent)]
     Scope(#[from] task::ScopeError),
+    /// The provider of the model could not be reached: the task waits, and can be resumed.
+    #[error("{0}")]
+    Paused(String),
     #[error("the task was cancelled")]
     Cancelled,
     /// A sentence that is complete by itself.

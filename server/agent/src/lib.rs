@@ -40,7 +40,7 @@ pub use documents::{Documents, NoDocuments};
 pub use error::Error;
 pub use evidence::report;
 pub use folder::{TaskLine, documents_folder, file_of, files_of, line_changes, list, top};
-pub use house::{Compilers, House};
+pub use house::{Compilers, House, NoRetrieval};
 pub use lints::unknown_lints;
 pub use named::{hunks_named, tree_named};
 pub use progress::{Audience, Progress, Side};

@@ -35,6 +35,24 @@ pub enum Progress {
         cached: bool,
         duration_ms: u64,
     },
+    /// A piece of the model's text as it arrives.
+    Heard(String),
+    /// A tool that the model called, in a few words: `read src/lib.rs:1-80`.
+    Tool(String),
+    /// What is used or reserved of the task's limits.
+    Spent {
+        tokens: u64,
+        max_tokens: Option<u64>,
+        /// `None` where no model had a price so far.
+        microdollars: Option<u64>,
+        max_microdollars: Option<u64>,
+        calls: u64,
+    },
+    /// The provider of the model asked to wait, or failed and is tried again.
+    Waiting {
+        why: String,
+        ms: u64,
+    },
     /// What is being done now, in a few words.
     Doing(String),
 }

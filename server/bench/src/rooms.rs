@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use agent::{Audience, Compilers, House, NoDocuments};
+use agent::{Audience, Compilers, House, NoDocuments, NoRetrieval};
 use journal::Journal;
 use sandbox::{CancelToken, Sandbox};
 use task::{Candidate, Engine, Limits, Request, Scope, Source, Tool, UnixMillis};
@@ -17,6 +17,9 @@ pub fn house(state: &Path, compilers: &Arc<dyn Compilers>) -> Result<House, Fail
         state: state.canonicalize()?,
         sandbox: Sandbox::open().map_err(|error| error.to_string()),
         compilers: Arc::clone(compilers),
+        model: Err("measurements ask no model".to_owned()),
+        retrieval: Arc::new(NoRetrieval),
+        redactor: task::Redactor::default(),
         documents: Arc::new(NoDocuments),
         audience: Audience::none(),
         cancel: CancelToken::new(),

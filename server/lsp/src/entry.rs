@@ -114,7 +114,9 @@ impl Entry {
                 self.state.apply(&event);
                 return;
             }
-            Progress::Doing(text) => (text, 0, 0),
+            Progress::Doing(text) | Progress::Tool(text) => (text, 0, 0),
+            Progress::Waiting { why, .. } => (format!("waiting: {why}"), 0, 0),
+            Progress::Heard(_) | Progress::Spent { .. } => return,
             Progress::CheckStarted { check, side: at } => (format!("{}{}", check.0, side(at)), 0, 0),
             Progress::CheckAdvanced { check, text, done, total } => (format!("{}: {text}", check.0), done, total),
             // What fails before the change is no news about the change.

@@ -63,7 +63,9 @@ pub fn house(
     let state = state
         .canonicalize()
         .map_err(|error| Failure::infrastructure(format!("{} cannot be opened: {error}", state.display())))?;
-    Ok(House { journal, state, sandbox, compilers, documents, audience, cancel })
+    let model = Err("no language model is configured".to_owned());
+    let (retrieval, redactor) = (Arc::new(agent::NoRetrieval), task::Redactor::default());
+    Ok(House { journal, state, sandbox, compilers, model, retrieval, redactor, documents, audience, cancel })
 }
 
 /// Cancels the token when the developer presses Ctrl-C, once; a second time ends the process as usual.

@@ -4,12 +4,14 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
-use agent::{Audience, Compilers, Documents, House, NoDocuments, Place, Walk};
+use agent::{Audience, Compilers, Documents, House, NoDocuments, NoRetrieval, Place, Walk};
 use journal::Journal;
 use sandbox::CancelToken;
 use support::Project;
 use task::port::{Absent, Compiler};
-use task::{Candidate, Engine, Event, HunkId, Limits, Request, Scope, Source, TaskId, Tool, TreePath, UnixMillis};
+use task::{
+    Candidate, Engine, Event, HunkId, Limits, Redactor, Request, Scope, Source, TaskId, Tool, TreePath, UnixMillis,
+};
 use worktree::{FilePublisher, Store, Workspace};
 
 pub struct Home {
@@ -56,6 +58,9 @@ impl Home {
             state: state.canonicalize().unwrap(),
             sandbox: Err("tests have no jail".into()),
             compilers: Arc::new(NoCompiler),
+            model: Err("no language model is configured".into()),
+            retrieval: Arc::new(NoRetrieval),
+            redactor: Redactor::default(),
             documents: Arc::new(NoDocuments),
             audience: Audience::none(),
             cancel: CancelToken::new(),

@@ -37,7 +37,9 @@ impl Live {
     fn show(&self, news: Progress) {
         match news {
             Progress::Happened(event) => self.happened(&event),
-            Progress::Doing(what) => self.now(what),
+            Progress::Doing(what) | Progress::Tool(what) => self.now(what),
+            Progress::Waiting { why, .. } => self.now(format!("waiting: {why}")),
+            Progress::Heard(_) | Progress::Spent { .. } => {}
             Progress::CheckStarted { check, side } => {
                 let side = word(side);
                 if let Ok(mut now) = self.side.lock() {
