@@ -6,6 +6,7 @@ mod journal;
 mod ledger;
 mod model;
 mod publisher;
+mod raw;
 mod retrieve;
 
 pub use compiler::{
@@ -19,4 +20,5 @@ pub use model::{
     Told, ToolSpec, Waiting,
 };
 pub use publisher::{PublishError, Publisher};
+pub use raw::{Charge, FaultKind, RawFault, RawModel, RawReply, Used};
 pub use retrieve::{Excerpt, Item, Query, Retrieval, Retrieve};

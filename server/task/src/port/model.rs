@@ -209,7 +209,7 @@ pub struct Spent {
     pub output: u64,
     /// `None` for a model without a price.
     pub microdollars: Option<u64>,
-    /// Whether the provider said so. If not, these are the numbers of the reservation.
+    /// Whether the provider said so. If not, what it left open is taken from the reservation.
     pub reported: bool,
 }
 
