@@ -1,13 +1,13 @@
 //! From a task's journal and trees to its report. Reads only: a task can be shown while another process works on it.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use task::port::Journal;
-use task::{Author, Digest, Engine, Event, Record, State, TaskId, TreeId};
+use task::{Author, Digest, Engine, Event, Record, State, StepId, TaskId, TreeId, TreePath};
 use worktree::{Authors, Store, Workspace};
 
-use crate::report::{Evidence, Report, Timing};
+use crate::report::{Evidence, Judged, Report, Timing};
 use crate::review::kept_tree;
 use crate::walk::{Walk, fold};
 use crate::{Error, risks};
@@ -60,12 +60,14 @@ fn about(
         (Some((base, tree)), _) => kept_tree(store, state, &between(base, tree)?),
     };
     let mut receipts = Vec::new();
-    for key in receipt_keys(records) {
-        receipts.extend(journal.receipt(&key)?);
+    for (key, judged) in receipt_keys(records) {
+        receipts.extend(journal.receipt(&key)?.map(|receipt| (receipt, judged)));
     }
     let concluded = records.iter().rev().find(|record| matches!(record.event, Ok(Event::Concluded { .. })));
     let completed = concluded.map(|record| record.at);
-    Ok(Report::new(state, Evidence { diff, unified, kept_tree, receipts, timings: timings(records), completed }))
+    let (timings, writers) = (timings(records), writers(store, state));
+    let evidence = Evidence { diff, unified, kept_tree, receipts, writers, timings, completed };
+    Ok(Report::new(state, records, evidence))
 }
 
 /// Who wrote the change of a task that has a single author.
@@ -77,18 +79,38 @@ pub(crate) fn author(state: &State) -> Author {
     }
 }
 
-/// Every receipt the task speaks of, each once, in the order of the events.
-fn receipt_keys(records: &[Record]) -> Vec<Digest> {
+/// Which step changed a file last, by the order of the plan; steps of earlier versions come first.
+fn writers(store: &Store, state: &State) -> BTreeMap<TreePath, StepId> {
+    let order = state.plan.as_ref().map(|plan| plan.order()).unwrap_or_default();
+    let mut steps: Vec<_> = state.work.steps.iter().collect();
+    steps.sort_by_key(|(id, _)| order.iter().position(|step| step.id == **id).map_or(0, |at| at + 1));
+    let mut writers = BTreeMap::new();
+    for (id, step) in steps {
+        for file in worktree::published_files(store, &step.from, &step.tree).unwrap_or_default() {
+            writers.insert(file.path, id.clone());
+        }
+    }
+    writers
+}
+
+/// Every receipt the task speaks of, each once, in the order of the events, with what it was about.
+fn receipt_keys(records: &[Record]) -> Vec<(Digest, Judged)> {
     let mut seen = BTreeSet::new();
     let events = records.iter().filter_map(|record| record.event.as_ref().ok());
-    let keys = events.flat_map(|event| match event {
-        Event::Baselined { receipts, .. }
-        | Event::Checked { receipts, .. }
-        | Event::Rechecked { receipts, .. }
-        | Event::Rebased { receipts, .. } => receipts.clone(),
-        _ => Vec::new(),
+    let keys = events.flat_map(|event| {
+        let (receipts, judged) = match event {
+            Event::Baselined { receipts, .. } | Event::Rechecked { receipts, .. } | Event::Rebased { receipts, .. } => {
+                (receipts.as_slice(), Judged::default())
+            }
+            Event::Checked { receipts, attempt, .. } => (&receipts[..], Judged { attempt: Some(*attempt), step: None }),
+            Event::StepChecked { receipts, attempt, step, .. } => {
+                (&receipts[..], Judged { attempt: Some(*attempt), step: Some(step.clone()) })
+            }
+            _ => (&[][..], Judged::default()),
+        };
+        receipts.iter().map(move |key| (key.clone(), judged.clone()))
     });
-    keys.filter(|key| seen.insert(key.clone())).collect()
+    keys.filter(|(key, _)| seen.insert(key.clone())).collect()
 }
 
 /// The time until each fact was there, counted to the station it closes.

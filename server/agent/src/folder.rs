@@ -8,10 +8,11 @@ use std::path::{Path, PathBuf};
 use schemars::JsonSchema;
 use serde::Serialize;
 use task::port::Journal;
-use task::{State, TaskId, TreeId, TreePath};
+use task::{State, TaskId, TreeId, TreePath, Wait};
 use worktree::{Authors, Store, Workspace};
 
 use crate::evidence::author;
+use crate::report::waiting;
 use crate::review::kept_tree;
 use crate::walk::fold;
 use crate::{Error, risks};
@@ -95,8 +96,11 @@ fn is_kept(store: &Store, state: &State, tree: &TreeId) -> Result<bool, Error> {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct TaskLine {
     pub id: TaskId,
-    /// The last station behind it; `running, ...` or `interrupted, ...` before its end.
+    /// The last station behind it; before its end `running, ...`, `interrupted, ...` or what it waits for: `needs an
+    /// answer`, `plan waits`, `provider`.
     pub status: String,
+    /// What it waits for. It stays in the list until it has it.
+    pub waiting: Option<Wait>,
     /// How it ended, as its word.
     pub verdict: Option<String>,
     pub workspace: String,
@@ -116,12 +120,15 @@ pub fn list(journal: &dyn Journal) -> Result<Vec<TaskLine>, Error> {
     for id in journal.tasks()? {
         let Ok(state) = fold(&id, &journal.records(&id)?) else { continue };
         let owner = journal.owner(&id)?;
-        let status = match (&state.conclusion, owner) {
-            (Some(_), _) => state.station.word().to_owned(),
-            (None, Some(_)) => format!("running, {}", state.station.word()),
-            (None, None) => format!("interrupted, {}", state.station.word()),
+        let waiting = waiting(&state).cloned();
+        let status = match (&state.conclusion, &waiting, owner) {
+            (Some(_), ..) => state.station.word().to_owned(),
+            (None, Some(wait), _) => wait_word(wait).to_owned(),
+            (None, None, Some(_)) => format!("running, {}", state.station.word()),
+            (None, None, None) => format!("interrupted, {}", state.station.word()),
         };
         lines.push(TaskLine {
+            waiting,
             verdict: state.conclusion.as_ref().map(|conclusion| conclusion.word().to_owned()),
             workspace: state.request.workspace.clone(),
             title: state.request.title(),
@@ -132,6 +139,23 @@ pub fn list(journal: &dyn Journal) -> Result<Vec<TaskLine>, Error> {
         });
     }
     Ok(lines)
+}
+
+/// What a task waits for, in a list.
+fn wait_word(wait: &Wait) -> &'static str {
+    match wait {
+        Wait::Answers { .. } => "needs an answer",
+        Wait::PlanApproval { .. } => "plan waits",
+        Wait::Provider { .. } => "provider",
+    }
+}
+
+/// What a task currently is.
+///
+/// # Errors
+/// When there is no such task, or its history cannot be read.
+pub fn state_of(journal: &dyn Journal, id: &TaskId) -> Result<State, Error> {
+    fold(id, &journal.records(id)?)
 }
 
 /// Runs of lines that differ (0-based, half-open), as hunks are cut.

@@ -39,13 +39,16 @@ pub use aside::{Examined, examine, forget, in_shadow};
 pub use documents::{Documents, NoDocuments};
 pub use error::Error;
 pub use evidence::report;
-pub use folder::{TaskLine, documents_folder, file_of, files_of, line_changes, list, top};
+pub use folder::{TaskLine, documents_folder, file_of, files_of, line_changes, list, state_of, top};
 pub use house::{Compilers, House, NoRetrieval};
 pub use lints::unknown_lints;
 pub use named::{hunks_named, tree_named};
 pub use progress::{Audience, Progress, Side};
 pub use publication::{Applied, Approval};
-pub use report::{ExecutionRecord, HunkRecord, NextStep, PublicationRecord, Report, TaskRecord, Timing};
+pub use report::{
+    AttemptRecord, CostRecord, ExecutionRecord, HunkRecord, ModelRecord, NextStep, OpenCall, PlanRecord, PlannedStep,
+    PublicationRecord, Report, Revision, StepProgress, TaskRecord, Timing, UsageRecord, waiting,
+};
 pub use review::Blobs;
 pub use shelf::Shelf;
 pub use site::Place;

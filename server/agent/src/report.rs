@@ -1,13 +1,23 @@
 //! [`Report`]: everything about a task as one value. The terminal renders it, `--json` prints it, and later fronts show
 //! the same.
 
+mod costs;
+mod next;
+mod planned;
+
+use std::collections::BTreeMap;
+
 use schemars::JsonSchema;
 use serde::Serialize;
 use task::{
-    Author, Comparison, Conclusion, Diff, Digest, ExitCode, HunkId, HunkKind, Limitation, Limits, Plan, Publication,
-    PublicationEnd, Question, Receipt, Risk, SandboxLevel, Source, State, TaskId, TreeId, TreePath, UnixMillis, Usage,
-    Verdict,
+    Answer, AttemptId, Author, Comparison, Conclusion, Diff, Digest, ExitCode, HunkId, HunkKind, Limitation, Limits,
+    PlanPolicy, Publication, PublicationEnd, Question, Receipt, Record, Risk, SandboxLevel, Source, State, StepId,
+    TaskId, TreeId, TreePath, UnixMillis, Verdict, Wait,
 };
+
+pub use costs::{AttemptRecord, CostRecord, Costs, ModelRecord, OpenCall, UsageRecord};
+pub use next::NextStep;
+pub use planned::{PlanRecord, PlannedStep, Progress as StepProgress, Revision};
 
 /// One object with the whole result of `run`, `prove` and the `tasks` verbs.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
@@ -19,7 +29,14 @@ pub struct Report {
     pub exit_code: i32,
     /// Why it is not verified, one sentence each.
     pub reasons: Vec<String>,
+    /// The question that has to be answered, the first one where there are several.
     pub question: Option<Question>,
+    /// What a task that has not ended waits for: answers, the yes to its plan, its provider.
+    pub waiting: Option<Wait>,
+    /// What the developer answered so far.
+    pub answers: Vec<Answer>,
+    /// Guidance that the developer gave while it ran.
+    pub steering: Vec<String>,
     /// The tree that the diff is relative to.
     pub base: Option<TreeId>,
     /// The tree that the checks, the diff and any approval speak of.
@@ -37,11 +54,12 @@ pub struct Report {
     pub checks: Vec<Comparison>,
     /// What the evidence does not cover.
     pub limitations: Vec<Limitation>,
-    pub usage: Usage,
+    pub usage: UsageRecord,
+    pub attempts: Vec<AttemptRecord>,
     /// Where the time went, in the order of the walk.
     pub timings: Vec<Timing>,
     pub task: TaskRecord,
-    pub plan: Option<Plan>,
+    pub plan: Option<PlanRecord>,
     pub executions: Vec<ExecutionRecord>,
     pub publications: Vec<PublicationRecord>,
     /// Commands that may follow.
@@ -58,12 +76,14 @@ pub struct TaskRecord {
     pub workspace: String,
     pub base_revision: Option<String>,
     pub engine: String,
+    pub plan_policy: PlanPolicy,
     pub status: String,
     pub created: UnixMillis,
     pub completed: Option<UnixMillis>,
     pub limits: Limits,
 }
 
+/// One change, as it can be kept or rejected.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct HunkRecord {
     pub id: HunkId,
@@ -77,6 +97,10 @@ pub struct HunkRecord {
     pub new_start: u32,
     pub new_lines: u32,
     pub author: Author,
+    /// The step that changed this file last, where steps wrote it.
+    pub step: Option<StepId>,
+    /// The model that wrote that step.
+    pub model: Option<String>,
     pub risks: Vec<Risk>,
     /// Whether writing it needs a consent of its own.
     pub needs_consent: bool,
@@ -87,6 +111,11 @@ pub struct HunkRecord {
 /// One command that ran in the sandbox to judge a tree.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct ExecutionRecord {
+    /// Of the receipt.
+    pub id: Digest,
+    /// The attempt and the step that it judged; neither for the base, for selections and rebases.
+    pub attempt: Option<AttemptId>,
+    pub step: Option<StepId>,
     pub tree: TreeId,
     pub command: Vec<String>,
     pub verdict: Verdict,
@@ -94,6 +123,8 @@ pub struct ExecutionRecord {
     pub exit_code: Option<i32>,
     pub passed: u32,
     pub failed: u32,
+    /// Items of which nothing says how they ended.
+    pub errored: u32,
     /// Artifacts that hold the complete output.
     pub output: Vec<Digest>,
     pub duration_ms: u64,
@@ -116,27 +147,29 @@ pub struct Timing {
     pub ms: u64,
 }
 
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
-pub struct NextStep {
-    pub what: String,
-    pub command: String,
-}
-
 /// What a report is made from, besides the state.
 #[derive(Debug)]
 pub struct Evidence {
     pub diff: Option<Diff>,
     pub unified: String,
     pub kept_tree: Option<TreeId>,
-    pub receipts: Vec<Receipt>,
+    pub receipts: Vec<(Receipt, Judged)>,
+    /// Which step changed a file last.
+    pub writers: BTreeMap<TreePath, StepId>,
     pub timings: Vec<Timing>,
     pub completed: Option<UnixMillis>,
 }
 
+/// What a check judged.
+#[derive(Debug, Clone, Default)]
+pub struct Judged {
+    pub attempt: Option<AttemptId>,
+    pub step: Option<StepId>,
+}
+
 impl Report {
     /// The report about the tree of the evidence's diff: the task's own tree, or a selection from it.
-    pub fn new(state: &State, evidence: Evidence) -> Self {
-        let request = &state.request;
+    pub fn new(state: &State, records: &[Record], evidence: Evidence) -> Self {
         let diff = evidence.diff.as_ref();
         let tree = diff.map(|diff| diff.tree.clone()).or_else(|| state.tree.clone());
         let judgement = tree.as_ref().and_then(|tree| state.judgement(tree));
@@ -154,48 +187,98 @@ impl Report {
         limitations.extend(judgement.iter().flat_map(|judgement| judgement.limitations.iter().cloned()));
         limitations.sort();
         limitations.dedup();
-        let question = match &conclusion {
-            Some(Conclusion::NeedsAnswer { question }) => Some(question.clone()),
-            _ => None,
-        };
+        let waiting = waiting(state).cloned();
+        let standing = Standing::of(conclusion.as_ref(), waiting.as_ref());
+        let costs = Costs::of(records);
         Self {
-            verdict: conclusion.as_ref().map_or("in progress", Conclusion::word).to_owned(),
-            exit_code: conclusion.as_ref().map_or(ExitCode::NotVerified, Conclusion::exit_code) as i32,
-            reasons: conclusion.as_ref().map(Conclusion::reasons).unwrap_or_default(),
-            question,
+            verdict: standing.verdict,
+            exit_code: standing.code as i32,
+            reasons: standing.reasons,
+            question: standing.question,
+            waiting,
+            answers: state.work.answers.clone(),
+            steering: state.work.steering.clone(),
             base: diff.map(|diff| diff.base.clone()).or_else(|| state.base.clone()),
-            next: next_steps(state, tree.as_ref(), diff, conclusion.as_ref()),
+            next: next::next_steps(state, tree.as_ref(), diff, conclusion.as_ref()),
             tree,
             diff: evidence.unified,
-            hunks: diff.map(|diff| hunk_records(state, diff)).unwrap_or_default(),
+            hunks: diff.map(|diff| hunk_records(state, diff, &evidence.writers, &costs)).unwrap_or_default(),
             revision: state.revision,
             kept_verdict: kept_verdict(state, evidence.kept_tree.as_ref()),
             kept_tree: evidence.kept_tree,
             checks: judgement.map(|judgement| judgement.comparisons.clone()).unwrap_or_default(),
             limitations,
-            usage: Usage {
-                attempts: u32::try_from(state.attempts.len()).unwrap_or(u32::MAX),
-                commands: state.commands,
-                ..Usage::default()
-            },
+            usage: costs.usage(state),
+            attempts: costs.attempts(state),
             timings: evidence.timings,
-            task: TaskRecord {
-                id: request.id.clone(),
-                source: request.source,
-                source_url: request.source_url.clone(),
-                title: request.title(),
-                description: request.description.clone(),
-                workspace: request.workspace.clone(),
-                base_revision: request.base_revision.clone(),
-                engine: request.engine.as_str().to_owned(),
-                status: state.station.word().to_owned(),
-                created: request.created,
-                completed: evidence.completed,
-                limits: request.limits.clone(),
-            },
-            plan: state.plan.clone(),
-            executions: evidence.receipts.iter().map(execution).collect(),
+            task: TaskRecord::new(state, evidence.completed),
+            plan: PlanRecord::new(state, records, &costs),
+            executions: evidence.receipts.iter().map(|(receipt, judged)| execution(receipt, judged)).collect(),
             publications: state.publications.iter().map(publication).collect(),
+        }
+    }
+}
+
+/// What a task waits for that has not ended.
+pub fn waiting(state: &State) -> Option<&Wait> {
+    state.work.wait.as_ref().filter(|_| state.conclusion.is_none())
+}
+
+/// How a task stands, in the four ways a report says it.
+struct Standing {
+    verdict: String,
+    code: ExitCode,
+    reasons: Vec<String>,
+    question: Option<Question>,
+}
+
+impl Standing {
+    fn of(conclusion: Option<&Conclusion>, waiting: Option<&Wait>) -> Self {
+        let said =
+            |verdict: &str, code, reasons, question| Self { verdict: verdict.to_owned(), code, reasons, question };
+        match (conclusion, waiting) {
+            (Some(conclusion), _) => {
+                let question = match conclusion {
+                    Conclusion::NeedsAnswer { question } => Some(question.clone()),
+                    _ => None,
+                };
+                said(conclusion.word(), conclusion.exit_code(), conclusion.reasons(), question)
+            }
+            (None, Some(Wait::Answers { questions })) => {
+                let reasons = questions.iter().map(|question| question.text.clone()).collect();
+                said("needs an answer", ExitCode::NeedsAnswer, reasons, questions.first().cloned())
+            }
+            (None, Some(Wait::PlanApproval { version })) => {
+                let reason = format!("version {version} of the plan waits for your yes");
+                said("needs an answer", ExitCode::NeedsAnswer, vec![reason], None)
+            }
+            (None, Some(Wait::Provider { sentence })) => {
+                said(IN_PROGRESS, ExitCode::Infrastructure, vec![sentence.clone()], None)
+            }
+            (None, None) => said(IN_PROGRESS, ExitCode::NotVerified, Vec::new(), None),
+        }
+    }
+}
+
+const IN_PROGRESS: &str = "in progress";
+
+impl TaskRecord {
+    fn new(state: &State, completed: Option<UnixMillis>) -> Self {
+        let request = &state.request;
+        Self {
+            id: request.id.clone(),
+            source: request.source,
+            source_url: request.source_url.clone(),
+            title: request.title(),
+            description: request.description.clone(),
+            workspace: request.workspace.clone(),
+            base_revision: request.base_revision.clone(),
+            engine: request.engine.as_str().to_owned(),
+            plan_policy: request.plan_policy,
+            status: state.station.word().to_owned(),
+            created: request.created,
+            completed,
+            limits: request.limits.clone(),
         }
     }
 }
@@ -205,7 +288,8 @@ fn kept_verdict(state: &State, kept: Option<&TreeId>) -> Option<String> {
     Some(if judgement.verified { "verified" } else { "not verified" }.to_owned())
 }
 
-fn hunk_records(state: &State, diff: &Diff) -> Vec<HunkRecord> {
+fn hunk_records(state: &State, diff: &Diff, writers: &BTreeMap<TreePath, StepId>, costs: &Costs) -> Vec<HunkRecord> {
+    let writer = |file: &task::FileDiff| writers.get(&file.path).or_else(|| writers.get(&file.old_path));
     diff.hunks()
         .map(|(file, hunk)| HunkRecord {
             id: hunk.id.clone(),
@@ -217,6 +301,8 @@ fn hunk_records(state: &State, diff: &Diff) -> Vec<HunkRecord> {
             new_start: hunk.new.start + 1,
             new_lines: hunk.new.count,
             author: hunk.author,
+            step: writer(file).cloned(),
+            model: writer(file).filter(|_| hunk.author == Author::Model).and_then(|step| costs.model_of(step)),
             risks: file.risks.clone(),
             needs_consent: file.risks.iter().any(|risk| risk.needs_consent()),
             rejected: state.rejected.contains(&hunk.id),
@@ -224,12 +310,15 @@ fn hunk_records(state: &State, diff: &Diff) -> Vec<HunkRecord> {
         .collect()
 }
 
-fn execution(receipt: &Receipt) -> ExecutionRecord {
+fn execution(receipt: &Receipt, judged: &Judged) -> ExecutionRecord {
     let count = |result| {
         let items = receipt.items.iter().filter(|item| item.result == result);
         u32::try_from(items.count()).unwrap_or(u32::MAX)
     };
     ExecutionRecord {
+        id: receipt.key(),
+        attempt: judged.attempt,
+        step: judged.step.clone(),
         tree: receipt.tree.clone(),
         command: receipt.check.command.clone(),
         verdict: receipt.verdict,
@@ -237,6 +326,7 @@ fn execution(receipt: &Receipt) -> ExecutionRecord {
         exit_code: receipt.exit_code,
         passed: count(task::ItemResult::Passed),
         failed: count(task::ItemResult::Failed),
+        errored: count(task::ItemResult::NoResult),
         output: receipt.output.clone(),
         duration_ms: receipt.duration_ms,
         sandbox: receipt.sandbox,
@@ -251,50 +341,4 @@ fn publication(publication: &Publication) -> PublicationRecord {
         files: publication.files.iter().map(|file| file.path.clone()).collect(),
         end: publication.end.clone(),
     }
-}
-
-fn next_steps(
-    state: &State,
-    tree: Option<&TreeId>,
-    diff: Option<&Diff>,
-    conclusion: Option<&Conclusion>,
-) -> Vec<NextStep> {
-    let id = &state.request.id;
-    let step = |what: &str, command: String| NextStep { what: what.to_owned(), command };
-    let mut steps = Vec::new();
-    if conclusion.is_none() {
-        steps.push(step("continue it", format!("understudy tasks resume {id}")));
-    }
-    if let (Some(tree), Some(diff), Some(conclusion)) = (tree, diff, conclusion)
-        && !diff.is_empty()
-    {
-        let verified = matches!(conclusion, Conclusion::Verified);
-        let mut command = format!("understudy tasks apply {id} --tree {tree}");
-        if !verified {
-            command.push_str(" --unverified");
-        }
-        for file in diff.files.iter().filter(|file| file.risks.iter().any(|risk| risk.needs_consent())) {
-            command.push_str(&format!(" --consent {}", shell_word(&file.path.to_string())));
-        }
-        let is_worktree = state.is_in_the_files();
-        // The working tree shows its own candidate already.
-        if !is_worktree || state.candidate.as_ref() != Some(tree) {
-            steps.push(step(if verified { "write it" } else { "write it all the same" }, command));
-        }
-        // Hunks are selected from the diff under review: those of another base are others.
-        if state.reviewed().is_some_and(|(base, _)| *base == diff.base) {
-            let what = if is_worktree { "take some of it back" } else { "keep only some hunks" };
-            steps.push(step(what, format!("understudy tasks diff {id} --select HUNK,...")));
-        }
-    }
-    let applied = state.publications.iter().rev().find(|publication| publication.end == Some(PublicationEnd::Applied));
-    if applied.is_some_and(|publication| publication.undoes.is_none()) {
-        steps.push(step("take it back", format!("understudy tasks undo {id}")));
-    }
-    steps
-}
-
-fn shell_word(text: &str) -> String {
-    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"_-./".contains(&byte);
-    if text.bytes().all(plain) { text.to_owned() } else { format!("'{}'", text.replace('\'', "'\\''")) }
 }

@@ -1,0 +1,133 @@
+//! Commands that may follow, each as it can be typed.
+
+use schemars::JsonSchema;
+use serde::Serialize;
+use task::{Conclusion, Diff, Engine, PublicationEnd, State, StopReason, TreeId, Wait, dollars};
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct NextStep {
+    pub what: String,
+    pub command: String,
+}
+
+fn step(what: impl Into<String>, command: String) -> NextStep {
+    NextStep { what: what.into(), command }
+}
+
+pub(crate) fn next_steps(
+    state: &State,
+    tree: Option<&TreeId>,
+    diff: Option<&Diff>,
+    conclusion: Option<&Conclusion>,
+) -> Vec<NextStep> {
+    let id = &state.request.id;
+    let mut steps = match (&state.conclusion, super::waiting(state)) {
+        (None, Some(wait)) => owed(state, wait),
+        (None, None) => vec![step("continue it", format!("understudy tasks resume {id}"))],
+        (Some(Conclusion::Stopped { reason }), _) => more(state, reason),
+        (Some(_), _) => Vec::new(),
+    };
+    if let (Some(tree), Some(diff), Some(conclusion)) = (tree, diff, conclusion)
+        && !diff.is_empty()
+    {
+        steps.extend(about_the_diff(state, tree, diff, matches!(conclusion, Conclusion::Verified)));
+    }
+    let applied = state.publications.iter().rev().find(|publication| publication.end == Some(PublicationEnd::Applied));
+    if applied.is_some_and(|publication| publication.undoes.is_none()) {
+        steps.push(step("take it back", format!("understudy tasks undo {id}")));
+    }
+    steps
+}
+
+/// What the developer owes a task that waits.
+fn owed(state: &State, wait: &Wait) -> Vec<NextStep> {
+    let id = &state.request.id;
+    match wait {
+        Wait::Answers { questions } => {
+            let answers = " ANSWER".repeat(questions.len().max(1));
+            let what = if questions.iter().any(|question| !question.options.is_empty()) {
+                "answer, by number or in words"
+            } else {
+                "answer"
+            };
+            vec![step(what, format!("understudy tasks answer {id}{answers}"))]
+        }
+        Wait::PlanApproval { version } => vec![
+            step("approve the plan", format!("understudy tasks approve-plan {id} --version {version}")),
+            step("change the plan", format!("understudy tasks plan {id} >plan.md")),
+            step("put yours in its place", format!("understudy tasks plan {id} --amend plan.md")),
+        ],
+        Wait::Provider { .. } => vec![step("try again", format!("understudy tasks resume {id}"))],
+    }
+}
+
+/// How to ask again with more of what ran out. Only where there is more of it for a model to use.
+fn more(state: &State, reason: &StopReason) -> Vec<NextStep> {
+    let request = &state.request;
+    let limits = &request.limits;
+    if request.engine != Engine::Model {
+        return Vec::new();
+    }
+    let (what, flag) = match reason {
+        StopReason::Budget { .. } => {
+            // Whichever is nearer to its end is the one that was in the way.
+            let accounts = &state.work.accounts;
+            let share = |used: u64, max: Option<u64>| max.map_or(0.0, |max| used as f64 / max.max(1) as f64);
+            let tokens = share(accounts.tokens(), limits.max_tokens);
+            let money = share(accounts.microdollars(), limits.budget_microdollars);
+            match (limits.budget_microdollars, limits.max_tokens) {
+                (Some(budget), _) if accounts.is_priced() && money >= tokens => {
+                    let twice = dollars(budget.saturating_mul(2));
+                    ("ask again with twice the dollars", format!("--budget-usd {}", twice.trim_start_matches('$')))
+                }
+                (_, Some(max)) => {
+                    ("ask again with twice the tokens", format!("--max-tokens {}", max.saturating_mul(2)))
+                }
+                _ => return Vec::new(),
+            }
+        }
+        StopReason::Attempts { max } if *max < 10 => {
+            ("ask again with more attempts", format!("--max-attempts {}", max.saturating_mul(2).min(10)))
+        }
+        StopReason::Time { limit_ms } => {
+            ("ask again with twice the time", format!("--timeout {}", limit_ms.saturating_mul(2) / 1000))
+        }
+        _ => return Vec::new(),
+    };
+    let short = request.description.len() <= 200 && !request.description.contains('\n');
+    let text = if short { shell_word(&request.description) } else { "TEXT".to_owned() };
+    vec![step(what, format!("understudy run --engine model {flag} {text}"))]
+}
+
+fn about_the_diff(state: &State, tree: &TreeId, diff: &Diff, verified: bool) -> Vec<NextStep> {
+    let id = &state.request.id;
+    let mut steps = Vec::new();
+    let mut command = format!("understudy tasks apply {id} --tree {tree}");
+    if !verified {
+        command.push_str(" --unverified");
+    }
+    for file in diff.files.iter().filter(|file| file.risks.iter().any(|risk| risk.needs_consent())) {
+        command.push_str(&format!(" --consent {}", shell_word(&file.path.to_string())));
+    }
+    let is_worktree = state.is_in_the_files();
+    // The working tree shows its own candidate already.
+    if !is_worktree || state.candidate.as_ref() != Some(tree) {
+        steps.push(step(if verified { "write it" } else { "write it all the same" }, command));
+    }
+    // Hunks are selected from the diff under review: those of another base are others.
+    if state.reviewed().is_some_and(|(base, _)| *base == diff.base) {
+        let what = if is_worktree { "take some of it back" } else { "keep only some hunks" };
+        steps.push(step(what, format!("understudy tasks diff {id} --select HUNK,...")));
+    }
+    steps
+}
+
+/// A text as one word of a POSIX shell.
+pub(crate) fn shell_word(text: &str) -> String {
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"_-./".contains(&byte);
+    if !text.is_empty() && text.bytes().all(plain) {
+        text.to_owned()
+    } else {
+        format!("'{}'", task::printable(text).replace('\'', "'\\''"))
+    }
+}
