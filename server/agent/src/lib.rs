@@ -21,6 +21,8 @@ mod lints;
 mod loaded;
 mod named;
 mod plan;
+mod plan_document;
+mod plan_reading;
 mod progress;
 mod proving;
 mod publication;
@@ -43,6 +45,8 @@ pub use folder::{TaskLine, documents_folder, file_of, files_of, line_changes, li
 pub use house::{Compilers, House, NoRetrieval};
 pub use lints::unknown_lints;
 pub use named::{hunks_named, tree_named};
+pub use plan_document::plan_document;
+pub use plan_reading::read_plan;
 pub use progress::{Audience, Progress, Side};
 pub use publication::{Applied, Approval};
 pub use report::{
