@@ -1,5 +1,5 @@
-//! What the integration tests share: projects from readable archives, exact comparison of folders, and the built
-//! `understudy` command in a home of its own.
+//! What the integration tests share: projects from readable archives, exact comparison of folders, the built
+//! `understudy` command in a home of its own, and a language model that a test plays.
 //!
 //! A test reads like this: build a [`Project`], take its [`Fingerprint`], run [`Understudy`] on it, compare.
 //! Everything here panics with what a reader needs to know, because it only runs inside tests.
@@ -12,6 +12,7 @@ mod difference;
 mod editor;
 mod fingerprint;
 mod leftover;
+pub mod model;
 mod place;
 mod process;
 mod project;
