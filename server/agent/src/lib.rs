@@ -51,7 +51,7 @@ pub use progress::{Audience, Progress, Side};
 pub use publication::{Applied, Approval};
 pub use report::{
     AttemptRecord, CostRecord, ExecutionRecord, HunkRecord, ModelRecord, NextStep, OpenCall, PlanRecord, PlannedStep,
-    PublicationRecord, Report, Revision, StepProgress, TaskRecord, Timing, UsageRecord, waiting,
+    PublicationRecord, Report, Revision, StepProgress, TaskRecord, Timing, UsageRecord, step_progress, waiting,
 };
 pub use review::Blobs;
 pub use shelf::Shelf;

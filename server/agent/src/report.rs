@@ -17,7 +17,7 @@ use task::{
 
 pub use costs::{AttemptRecord, CostRecord, Costs, ModelRecord, OpenCall, UsageRecord};
 pub use next::NextStep;
-pub use planned::{PlanRecord, PlannedStep, Progress as StepProgress, Revision};
+pub use planned::{PlanRecord, PlannedStep, Progress as StepProgress, Revision, step_progress};
 
 /// One object with the whole result of `run`, `prove` and the `tasks` verbs.
 #[derive(Debug, Clone, Serialize, JsonSchema)]

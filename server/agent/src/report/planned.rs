@@ -96,7 +96,7 @@ fn planned(state: &State, step: &Step, costs: &Costs) -> PlannedStep {
         depends_on: step.depends_on.clone(),
         reasoning: step.reasoning.clone(),
         estimated_files: step.estimated_files,
-        status: progress(state, &step.id),
+        status: step_progress(state, &step.id),
         outcome: record.map(|record| record.outcome.clone()).filter(|outcome| !outcome.is_empty()),
         tree: record.map(|record| record.tree.clone()),
         begun: record.map_or(0, |record| record.begun),
@@ -104,8 +104,8 @@ fn planned(state: &State, step: &Step, costs: &Costs) -> PlannedStep {
     }
 }
 
-/// How far a step is. The engines without a model have one step, and their attempt is it.
-fn progress(state: &State, step: &StepId) -> Progress {
+/// How far a step of the plan is. The engines without a model have one step, and their attempt is it.
+pub fn step_progress(state: &State, step: &StepId) -> Progress {
     if state.request.engine != Engine::Model {
         return match state.attempts.last().map(|attempt| &attempt.outcome) {
             None => Progress::Pending,
