@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use task::{Digest, Mode, PathError, TreeId, TreePath, Verdict};
+use checks::Ecosystem;
+use task::{Check, Digest, Mode, PathError, TreeId, TreePath, Verdict};
 use worktree::{Provisioned, Store};
 
 use crate::proving::TreeFiles;
@@ -15,21 +16,21 @@ use crate::{Error, walk::Walk};
 pub(crate) type Missing = (Verdict, String);
 
 impl Walk<'_> {
-    /// The digest for checks of one Cargo workspace of a tree. The tree is not projected for it, unless it has no lock.
-    pub(crate) fn environment(
-        &mut self,
-        tree: &TreeId,
-        root: &Option<TreePath>,
-    ) -> Result<Result<Digest, Missing>, Error> {
+    /// The digest for a check of a tree. The tree is not projected for it, unless it needs a `Cargo.lock` and has none.
+    pub(crate) fn environment(&mut self, tree: &TreeId, check: &Check) -> Result<Result<Digest, Missing>, Error> {
         let store = Arc::clone(&self.store);
         let (cancel, remaining) = (self.house.cancel.clone(), self.command_time());
         let files = TreeFiles { store: &store, tree };
-        if let Err(missing) = self.lock(&store, tree, root)? {
+        let is_cargo = checks::ecosystem(check) == Some(Ecosystem::Cargo);
+        // For every check, so that what stands beside a tree does not depend on which of them comes first.
+        let installed = self.installed(&store, tree)?;
+        let provided = if is_cargo { self.lock(&store, tree, &check.root)? } else { installed };
+        if let Err(missing) = provided {
             return Ok(Err(missing));
         }
         let site = self.site_for(tree)?;
         let Ok(runner) = site.runner.clone() else { return Ok(Err(unavailable(site.runner.as_ref().err()))) };
-        if !site.fits(&store, tree) {
+        if is_cargo && !site.fits(&store, tree) {
             let reason = "the change asks for another Rust toolchain than its base (rust-toolchain); prove it where that one is used";
             return Ok(Err((Verdict::Unavailable, reason.to_owned())));
         }
@@ -39,7 +40,7 @@ impl Walk<'_> {
         };
         let provisioned: Vec<(TreePath, Digest)> =
             provisioned.into_iter().map(|Provisioned { path, digest, .. }| (path, digest)).collect();
-        let environment = runner.environment(&files, root, &provisioned, &site.slot.shadow(), remaining, &cancel);
+        let environment = runner.environment(&files, check, &provisioned, &site.slot.shadow(), remaining, &cancel);
         // What confines the commands decides their results as well.
         let confinement = format!("{:?} {:?}", level(), self.state.request.limits.check_memory_bytes);
         let digest = environment.map(|it| Digest::of([it.digest.as_str(), &confinement]));
@@ -85,6 +86,34 @@ impl Walk<'_> {
             None => store.edit(&store.tree(&BTreeMap::new())?, &changes)?,
         };
         site.provide(tree, provision);
+        Ok(Ok(()))
+    }
+
+    /// The links to what the developer installed come to stand beside a tree.
+    fn installed(&mut self, store: &Store, tree: &TreeId) -> Result<Result<(), Missing>, Error> {
+        use std::os::unix::ffi::OsStrExt as _;
+        let links = match checks::links(&TreeFiles { store, tree }, self.workspace.top()) {
+            Ok(links) => links,
+            Err(reason) => return Ok(Err((Verdict::Unavailable, reason))),
+        };
+        let site = self.site_for(tree)?;
+        let mut changes = BTreeMap::new();
+        for (path, target) in links {
+            let there = match site.provision(tree) {
+                Some(provision) => store.entry(provision, &path)?.is_some(),
+                None => false,
+            };
+            if !there {
+                changes.insert(path, Some((target.as_os_str().as_bytes().into(), Mode::Symlink)));
+            }
+        }
+        if !changes.is_empty() {
+            let provision = match site.provision(tree) {
+                Some(provision) => store.edit(provision, &changes)?,
+                None => store.edit(&store.tree(&BTreeMap::new())?, &changes)?,
+            };
+            site.provide(tree, provision);
+        }
         Ok(Ok(()))
     }
 

@@ -134,8 +134,8 @@ impl Walk<'_> {
         let Ok(slot) = Slot::lease(&self.workspace) else { return Ok(()) };
         let place = place(self.house, &self.store, tree, &slot, &self.workspace, self.remaining());
         let limits = self.state.request.limits.clone();
-        self.site_for(tree)?.lane =
-            place.ok().map(|place| Lane { slot, runner: Arc::new(runner(&place, &limits)), shown: None });
+        let runner = runner(&self.house.sandbox, &place, self.workspace.top(), &limits);
+        self.site_for(tree)?.lane = runner.ok().map(|runner| Lane { slot, runner: Arc::new(runner), shown: None });
         Ok(())
     }
 }

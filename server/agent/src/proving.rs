@@ -1,6 +1,6 @@
 //! Stations 5 and 11: the checks of a tree run, at base and at the candidate, and the receipts are judged.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -97,6 +97,8 @@ impl Walk<'_> {
         let wanted = Wanted { lints: self.is_about_lints() };
         let plan = checks::find(&TreeFiles { store: &store, tree }, wanted).checks_for(touched.iter().copied());
         let before = checks::find(&TreeFiles { store: &store, tree: base }, wanted).checks_for(touched.iter().copied());
+        // The base is run as it says itself: a change that narrows what is tested shows in what vanished.
+        let own = before.checks.iter().map(|check| (check.id.clone(), check.clone())).collect();
         let gone = before.checks.into_iter().filter(|check| !plan.checks.iter().any(|it| it.id == check.id));
         let mut cases: Vec<Case> = plan.checks.iter().map(|check| case(check.clone(), None)).collect();
         cases.extend(
@@ -112,7 +114,7 @@ impl Walk<'_> {
                 case.missing.get_or_insert((Verdict::Unavailable, reason.clone()));
             }
         }
-        self.baseline(base, &mut cases)?;
+        self.baseline(base, &mut cases, &own)?;
         let mut keys = Vec::new();
         for group in cases.chunk_by_mut(run_together) {
             let mut open: Vec<&mut Case> = group.iter_mut().filter(|case| case.missing.is_none()).collect();
@@ -144,11 +146,12 @@ impl Walk<'_> {
     }
 
     /// The base's receipts for these checks; the first time they become an event.
-    fn baseline(&mut self, base: &TreeId, cases: &mut [Case]) -> Result<(), Error> {
+    fn baseline(&mut self, base: &TreeId, cases: &mut [Case], own: &BTreeMap<CheckId, Check>) -> Result<(), Error> {
         let mut keys = Vec::new();
         for group in cases.chunk_by_mut(run_together) {
             let mut open: Vec<&mut Case> = group.iter_mut().filter(|case| case.missing.is_none()).collect();
-            let wanted = open.iter().map(|case| (case.check.clone(), None)).collect();
+            let check = |case: &Case| own.get(&case.check.id).unwrap_or(&case.check).clone();
+            let wanted = open.iter().map(|case| (check(case), None)).collect();
             for (case, found) in open.iter_mut().zip(self.check(wanted, base, Side::Base)?) {
                 match found {
                     Found::Receipt(receipt) => {
@@ -176,7 +179,7 @@ impl Walk<'_> {
         let (mut found, mut jobs, mut places) = (Vec::new(), Vec::new(), Vec::new());
         for (check, base) in wanted {
             self.not_cancelled()?;
-            let environment = match self.environment(tree, &check.root)? {
+            let environment = match self.environment(tree, &check)? {
                 Ok(environment) => environment,
                 Err((verdict, reason)) => {
                     self.not_cancelled()?;
@@ -257,7 +260,7 @@ impl Walk<'_> {
     pub(crate) fn diagnose(&mut self, tree: &TreeId, action: &StepAction) -> Result<Diagnosis, Error> {
         let store = Arc::clone(&self.store);
         let lints = matches!(action, StepAction::FixClippy { .. });
-        let plan = checks::find(&TreeFiles { store: &store, tree }, Wanted { lints }).all();
+        let plan = checks::find(&TreeFiles { store: &store, tree }, Wanted { lints }).cargo();
         let kind = if lints { CheckKind::Lint } else { CheckKind::Build };
         let mut diagnosis = Diagnosis::default();
         let ended = |conclusion| Ok(Diagnosis { unusable: Some(conclusion), ..Diagnosis::default() });
@@ -269,7 +272,7 @@ impl Walk<'_> {
             if let Some(reason) = plan.unavailable.get(&check.id) {
                 return unusable(format!("{}: {reason}", check.id));
             }
-            let environment = match self.environment(tree, &check.root)? {
+            let environment = match self.environment(tree, check)? {
                 Ok(environment) => environment,
                 Err((_, reason)) => return unusable(format!("{}: {reason}", check.id)),
             };

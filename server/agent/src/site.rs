@@ -1,12 +1,14 @@
-//! [`Site`]: the leased slot of a task with what works in it: cargo's checks, and the compiler.
+//! [`Site`]: the leased slot of a task with what works in it: checks, and the compiler.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use checks::{Runner, Tools};
-use sandbox::{CancelToken, CargoHome, CargoView, Finished, Jailed, RustHome, Sandbox, Toolchain, rust_toolchain};
+use checks::{Equipment, Runner, Tools};
+use sandbox::{
+    CancelToken, CargoHome, CargoView, Finished, Interpreters, Jailed, RustHome, Sandbox, Toolchain, rust_toolchain,
+};
 use task::port::{Compiler, Generation};
 use task::{Digest, Event, Limits, SandboxLevel, TreeId};
 use worktree::{Slot, Store};
@@ -129,8 +131,8 @@ impl Walk<'_> {
             let place = place(self.house, &self.store, tree, &slot, &self.workspace, self.remaining());
             let common = self.store.kept_provision(self.id())?;
             let number = slot.number();
-            let runner =
-                place.as_ref().map_err(Clone::clone).map(|place| Arc::new(runner(place, &self.state.request.limits)));
+            let top = self.workspace.top();
+            let runner = runner(&self.house.sandbox, &place, top, &self.state.request.limits).map(Arc::new);
             self.site = Some(Site {
                 slot,
                 place,
@@ -189,10 +191,18 @@ impl checks::Jail for Capped {
     }
 }
 
-pub(crate) fn runner(place: &Place, limits: &Limits) -> Runner {
-    let jail = Capped { sandbox: place.sandbox.clone(), data_bytes: limits.check_memory_bytes };
-    let tools = Tools::new(&place.toolchain, &place.cargo, level());
-    Runner::new(Arc::new(jail), tools)
+/// Whatever can run checks here: without a Rust toolchain those of other ecosystems still do.
+pub(crate) fn runner(
+    sandbox: &Result<Sandbox, String>,
+    place: &Result<Place, String>,
+    workspace: &Path,
+    limits: &Limits,
+) -> Result<Runner, String> {
+    let jail = Capped { sandbox: sandbox.clone()?, data_bytes: limits.check_memory_bytes };
+    let rust = place.as_ref().map(|place| Tools::new(&place.toolchain, &place.cargo, level())).map_err(Clone::clone);
+    let equipment =
+        Equipment { rust, interpreters: Interpreters::from_env(), workspace: workspace.to_owned(), level: level() };
+    Ok(Runner::new(Arc::new(jail), equipment))
 }
 
 /// What confines commands here: the kernel does not count the processes of root.

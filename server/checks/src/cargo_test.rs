@@ -21,7 +21,7 @@ use crate::told::{excerpt, place, what_failed};
 use crate::watch::{Progress, Watch};
 
 /// How often a new failure is tried again before it is believed.
-const AGAIN: usize = 2;
+pub(crate) const AGAIN: usize = 2;
 
 /// What the tests of a workspace left to know.
 pub(crate) struct Tested {

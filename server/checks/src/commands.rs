@@ -97,19 +97,30 @@ impl<'a> Commands<'a> {
         jailed
     }
 
-    /// Runs a command. Endings that say nothing about the tree are errors; exits and crashes are for the caller.
+    /// Runs a command, see [`run_within`].
     pub(crate) fn run(&self, what: &str, jailed: Jailed) -> Result<Finished, Ending> {
-        if self.cancel.is_cancelled() {
-            return Err(Ending::new(Verdict::NotRun, "cancelled"));
-        }
-        if self.deadline <= Instant::now() {
-            return Err(Ending::new(Verdict::Timeout, format!("no time was left for {what}")));
-        }
-        let finished = self.jail.run(jailed, self.cancel);
-        match translate(what, &finished.outcome) {
-            Some(ending) => Err(ending),
-            None => Ok(finished),
-        }
+        run_within(self.jail, self.cancel, self.deadline, what, jailed)
+    }
+}
+
+/// Runs a command. Endings that say nothing about the tree are errors; exits and crashes are for the caller.
+pub(crate) fn run_within(
+    jail: &dyn Jail,
+    cancel: &CancelToken,
+    deadline: Instant,
+    what: &str,
+    jailed: Jailed,
+) -> Result<Finished, Ending> {
+    if cancel.is_cancelled() {
+        return Err(Ending::new(Verdict::NotRun, "cancelled"));
+    }
+    if deadline <= Instant::now() {
+        return Err(Ending::new(Verdict::Timeout, format!("no time was left for {what}")));
+    }
+    let finished = jail.run(jailed, cancel);
+    match translate(what, &finished.outcome) {
+        Some(ending) => Err(ending),
+        None => Ok(finished),
     }
 }
 

@@ -1,24 +1,27 @@
 //! What a result depends on besides the tree, in one digest; and the lock file of trees that have none.
 
+use std::collections::BTreeMap;
+use std::ffi::OsString;
 use std::path::Path;
 use std::time::Duration;
 
 use sandbox::{CancelToken, Jailed, Keep, Output};
-use task::{Digest, TreePath, Verdict};
+use task::{Check, Digest, TreePath, Verdict};
 
 use crate::commands::{Commands, Ending, first_error, unavailable};
 use crate::files::Files;
 use crate::folder::{file_in, upwards};
 use crate::run::Runner;
+use crate::tool::Tool;
 use crate::tools::Tools;
 
 /// What commands of a workspace run in, beyond the tree.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Environment {
     pub digest: Digest,
-    /// `rustc 1.95.0 (59807616e 2026-04-14)`
+    /// `rustc 1.95.0 (59807616e 2026-04-14)`, `node v20.11.1`, `Python 3.12.1`
     pub toolchain: String,
-    /// `x86_64-unknown-linux-gnu`
+    /// `x86_64-unknown-linux-gnu`; empty where nothing is compiled.
     pub target: String,
 }
 
@@ -50,31 +53,31 @@ impl From<Ending> for EnvironmentError {
 }
 
 impl Runner {
-    /// Describes what the checks of a workspace run in. `provisioned` are the files that are in the shadow but not in
+    /// Describes what a check runs in. `provisioned` are the files that are in the shadow but not in
     /// the tree (a generated lock, files of `.worktreeinclude`, submodules), with the digests of their bytes.
     ///
     /// # Errors
-    /// When the toolchain does not run in the sandbox.
+    /// When the toolchain does not run in the sandbox, or what the check needs is not installed.
     pub fn environment(
         &self,
         files: &dyn Files,
-        root: &Option<TreePath>,
+        check: &Check,
         provisioned: &[(TreePath, Digest)],
         shadow: &Path,
         remaining: Duration,
         cancel: &CancelToken,
     ) -> Result<Environment, EnvironmentError> {
-        let commands = Commands::new(&*self.jail, &self.tools, shadow, remaining.min(LONGEST_WORD), cancel);
+        if let Some(tool) = Tool::of(check).filter(|tool| *tool != Tool::Cargo) {
+            return self.environment_outside(files, (check, tool), provisioned, shadow, remaining, cancel);
+        }
+        let root = &check.root;
+        let tools = self.rust()?;
+        let commands = Commands::new(&*self.jail, tools, shadow, remaining.min(LONGEST_WORD), cancel);
         let machine = self.machine(&commands)?;
         let mut parts: Vec<Vec<u8>> = vec![machine.version.clone().into(), machine.cfg.clone().into()];
-        parts.extend(variables(&self.tools));
-        parts.push(self.tools.configuration.clone());
-        let mut sorted = provisioned.to_vec();
-        sorted.sort();
-        for (path, digest) in sorted {
-            parts.push(path.as_bytes().to_vec());
-            parts.push(digest.as_str().into());
-        }
+        parts.extend(variables(&tools.env));
+        parts.push(tools.configuration.clone());
+        parts.extend(named(provisioned));
         const READ_BY_CARGO: [&str; 4] =
             [".cargo/config.toml", ".cargo/config", "rust-toolchain.toml", "rust-toolchain"];
         let above = upwards(root.clone()).flat_map(|folder| READ_BY_CARGO.map(|name| file_in(&folder, name)));
@@ -103,7 +106,7 @@ impl Runner {
         remaining: Duration,
         cancel: &CancelToken,
     ) -> Result<Vec<u8>, EnvironmentError> {
-        let commands = Commands::new(&*self.jail, &self.tools, shadow, remaining, cancel);
+        let commands = Commands::new(&*self.jail, self.rust()?, shadow, remaining, cancel);
         let cargo = commands.cargo(root, "generate-lockfile", &[]);
         let finished = commands.run("cargo generate-lockfile", cargo)?;
         if !finished.outcome.success() {
@@ -129,7 +132,7 @@ impl Runner {
             return Ok(machine.clone());
         }
         let ask = |args: &[&str]| -> Result<String, Ending> {
-            let rustc = bare(&self.tools, commands.shadow).args(args.iter().copied());
+            let rustc = bare(commands.tools, commands.shadow).args(args.iter().copied());
             let finished = commands.run("rustc", rustc)?;
             if !finished.outcome.success() {
                 let reason = format!("the toolchain does not run: {}", first_error(&finished.stderr.lossy()));
@@ -154,10 +157,17 @@ fn bare(tools: &Tools, shadow: &Path) -> Jailed {
     jailed
 }
 
+/// Path and digest of every provisioned file.
+pub(crate) fn named(provisioned: &[(TreePath, Digest)]) -> Vec<Vec<u8>> {
+    let mut sorted = provisioned.to_vec();
+    sorted.sort();
+    sorted.into_iter().flat_map(|(path, digest)| [path.as_bytes().to_vec(), digest.as_str().into()]).collect()
+}
+
 /// Name and value of every variable that commands get.
-fn variables(tools: &Tools) -> impl Iterator<Item = Vec<u8>> {
+pub(crate) fn variables(more: &BTreeMap<OsString, OsString>) -> impl Iterator<Item = Vec<u8>> + use<> {
     use std::os::unix::ffi::OsStringExt as _;
     let mut all = Jailed::default_env();
-    all.extend(tools.env.clone());
+    all.extend(more.clone());
     all.into_iter().flat_map(|(name, value)| [name.into_vec(), value.into_vec()])
 }

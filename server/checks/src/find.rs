@@ -1,4 +1,4 @@
-//! Which checks judge a tree: the Cargo workspaces in it, and those that own what a change touches.
+//! Which checks judge a tree: the Cargo workspaces and other projects in it.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,6 +7,8 @@ use task::TreePath;
 use crate::files::Files;
 use crate::folder::{Folder, matches, resolve, upwards, within};
 use crate::manifest::Manifest;
+use crate::project::Project;
+use crate::{npm, python};
 
 /// What the task is about, as far as it decides which checks are needed.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -15,11 +17,15 @@ pub struct Wanted {
     pub lints: bool,
 }
 
-/// The Cargo workspaces of a tree.
+/// What can be checked in a tree.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Found {
     pub workspaces: Vec<CargoWorkspace>,
+    /// Projects of other ecosystems.
+    pub projects: Vec<Project>,
     pub(crate) wanted: Wanted,
+    /// Why there is nothing, where there is nothing.
+    pub(crate) nothing: &'static str,
 }
 
 /// One Cargo workspace; a package outside any is one of its own.
@@ -44,7 +50,7 @@ pub struct Package {
     pub folder: Option<TreePath>,
 }
 
-/// Finds the workspaces of a tree.
+/// Finds the workspaces and projects of a tree.
 pub fn find(files: &dyn Files, wanted: Wanted) -> Found {
     let manifests: BTreeMap<Folder, Manifest> = files
         .list()
@@ -65,7 +71,14 @@ pub fn find(files: &dyn Files, wanted: Wanted) -> Found {
         }
     }
     let workspaces = roots.into_iter().map(|(root, members)| workspace(root, &members, &manifests)).collect();
-    Found { workspaces, wanted }
+    let projects = npm::find(files).into_iter().chain(python::find(files)).collect();
+    let has_manifest = files.list().iter().any(|path| path.file_name() == b"package.json");
+    let nothing = if has_manifest {
+        "there is no Cargo.toml, and no package.json with tests or TypeScript to check"
+    } else {
+        "there is no Cargo.toml"
+    };
+    Found { workspaces, projects, wanted, nothing }
 }
 
 /// The folders of a workspace's packages: the root's own, those that `members` names, and what they depend on by path.

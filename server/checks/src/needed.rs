@@ -1,4 +1,4 @@
-//! From the workspaces of a tree to the checks that a change in it needs.
+//! From the workspaces and projects of a tree to the checks that a change in it needs.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,6 +7,8 @@ use task::{Check, CheckId, CheckKind, Digest, Features, TreePath};
 use crate::files::Files;
 use crate::find::{CargoWorkspace, Found, Package, Wanted};
 use crate::folder::{Folder, file_in, holds, suffix, within};
+use crate::project::Project;
+use crate::tool::Ecosystem;
 
 /// The checks that a change needs.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -21,48 +23,74 @@ pub struct Needed {
 }
 
 impl Found {
-    /// The checks of the workspaces that own any of these files, or that depend on a package that does. Files that no
-    /// workspace owns are judged by all of them: any could include them.
+    /// The checks of the projects that own any of these files, or that depend on a package that does. Files that nobody
+    /// owns are judged by all: any could include them.
     pub fn checks_for<'a>(&self, touched: impl IntoIterator<Item = &'a TreePath>) -> Needed {
-        let mut chosen: BTreeSet<&Folder> = BTreeSet::new();
+        let mut chosen: BTreeSet<Owner<'_>> = BTreeSet::new();
         let mut packages = BTreeSet::new();
         for path in touched {
-            let mut owners = Vec::new();
+            let mut owners: Vec<(usize, Ecosystem, Owner<'_>)> = Vec::new();
             for workspace in &self.workspaces {
                 let package = workspace.package_of(path);
                 packages.extend(package.filter(|package| self.is_nearest(package, path)).map(|it| it.name.clone()));
                 if package.is_some() || holds(&workspace.root, path) {
-                    owners.push(&workspace.root);
+                    owners.push((depth(&workspace.root), Ecosystem::Cargo, Owner::Workspace(&workspace.root)));
                 }
                 let used = workspace.depends_on.iter().any(|folder| folder.is_some() && holds(folder, path));
                 if used {
-                    chosen.insert(&workspace.root);
+                    chosen.insert(Owner::Workspace(&workspace.root));
                 }
             }
             // The innermost one owns it.
-            let innermost = owners.iter().max_by_key(|root| root.as_ref().map_or(0, |root| root.as_bytes().len() + 1));
-            chosen.extend(innermost);
-            if owners.is_empty() {
-                chosen.extend(self.workspaces.iter().map(|workspace| &workspace.root));
+            let mut innermost: Vec<_> = owners.into_iter().max_by_key(|owner| owner.0).into_iter().collect();
+            for owner in &mut innermost {
+                let Owner::Workspace(root) = owner.2 else { continue };
+                let package = self.workspaces.iter().find(|it| it.root == *root).and_then(|it| it.package_of(path));
+                owner.0 = package.map_or(owner.0, |package| owner.0.max(depth(&package.folder)));
             }
+            for ecosystem in [Ecosystem::Npm, Ecosystem::Python] {
+                let all = || self.projects.iter().enumerate().filter(move |(_, it)| it.ecosystem == ecosystem);
+                let own = all().filter(|(_, project)| holds(&project.folder, path));
+                let own = own.max_by_key(|(_, project)| depth(&project.folder));
+                innermost.extend(own.map(|(at, project)| (depth(&project.folder), ecosystem, Owner::Project(at))));
+                let uses =
+                    |project: &Project| project.uses.iter().any(|folder| folder.is_some() && holds(folder, path));
+                chosen.extend(all().filter(|(_, project)| uses(project)).map(|(at, _)| Owner::Project(at)));
+            }
+            if innermost.is_empty() {
+                chosen.extend(self.workspaces.iter().map(|workspace| Owner::Workspace(&workspace.root)));
+                chosen.extend((0..self.projects.len()).map(Owner::Project));
+            }
+            // Of several ecosystems the innermost, and the one whose language the file is written in.
+            let deepest = innermost.iter().map(|owner| owner.0).max().unwrap_or_default();
+            let owns = |owner: &&(usize, Ecosystem, Owner<'_>)| owner.0 == deepest || owner.1.speaks(path);
+            chosen.extend(innermost.iter().filter(owns).map(|owner| owner.2));
         }
-        let workspaces = self.workspaces.iter().filter(|workspace| chosen.contains(&workspace.root));
-        let mut needed = self.needed(workspaces);
+        let mut needed = self.needed(|owner| chosen.contains(&owner));
         needed.packages = packages;
         needed
     }
 
-    /// The checks of all workspaces.
+    /// The checks of everything.
     pub fn all(&self) -> Needed {
-        let mut needed = self.needed(self.workspaces.iter());
+        let mut needed = self.needed(|_| true);
         let packages = self.workspaces.iter().flat_map(|workspace| &workspace.packages);
         needed.packages = packages.map(|package| package.name.clone()).collect();
         needed
     }
 
-    fn needed<'a>(&self, workspaces: impl Iterator<Item = &'a CargoWorkspace>) -> Needed {
+    /// The checks of all Cargo workspaces, and of nothing else: what the compiler has to say.
+    pub fn cargo(&self) -> Needed {
+        let mut needed = self.needed(|owner| matches!(owner, Owner::Workspace(_)));
+        if self.workspaces.is_empty() {
+            needed.nothing = Some("there is no Cargo.toml".to_owned());
+        }
+        needed
+    }
+
+    fn needed(&self, is_chosen: impl Fn(Owner<'_>) -> bool) -> Needed {
         let mut needed = Needed::default();
-        for workspace in workspaces {
+        for workspace in self.workspaces.iter().filter(|workspace| is_chosen(Owner::Workspace(&workspace.root))) {
             for check in checks(workspace, self.wanted) {
                 if let Some(reason) = &workspace.unavailable {
                     needed.unavailable.insert(check.id.clone(), reason.clone());
@@ -70,10 +98,18 @@ impl Found {
                 needed.checks.push(check);
             }
         }
-        if self.workspaces.is_empty() {
-            needed.nothing = Some("there is no Cargo.toml".to_owned());
+        for (_, project) in self.projects.iter().enumerate().filter(|(at, _)| is_chosen(Owner::Project(*at))) {
+            needed.checks.extend(project.checks.iter().cloned());
+            needed.unavailable.extend(project.unavailable.clone());
+        }
+        if self.workspaces.is_empty() && self.projects.is_empty() {
+            needed.nothing = Some(self.nothing.to_owned());
         } else if needed.checks.is_empty() {
-            needed.nothing = Some("nothing that a Cargo workspace owns was touched".to_owned());
+            needed.nothing = Some(if self.projects.is_empty() {
+                "nothing that a Cargo workspace owns was touched".to_owned()
+            } else {
+                "nothing that a project with checks owns was touched".to_owned()
+            });
         }
         needed
     }
@@ -85,11 +121,23 @@ impl Found {
     }
 }
 
+/// Whoever may own a file: a Cargo workspace by its root, another project by its number.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Owner<'a> {
+    Workspace(&'a Folder),
+    Project(usize),
+}
+
+/// How deep a folder lies: the longer of two that hold a file lies deeper.
+fn depth(folder: &Folder) -> usize {
+    folder.as_ref().map_or(0, |folder| folder.as_bytes().len() + 1)
+}
+
 impl CargoWorkspace {
     /// The package in whose folder a file lies, the innermost one.
     fn package_of(&self, path: &TreePath) -> Option<&Package> {
         let packages = self.packages.iter().filter(|package| holds(&package.folder, path));
-        packages.max_by_key(|package| package.folder.as_ref().map_or(0, |folder| folder.as_bytes().len() + 1))
+        packages.max_by_key(|package| depth(&package.folder))
     }
 }
 

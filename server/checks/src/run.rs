@@ -1,9 +1,11 @@
 //! Runs one check on one tree and writes its receipt.
 
-use std::sync::{Arc, OnceLock};
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, OnceLock};
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
-use sandbox::Captured;
+use sandbox::{CancelToken, Captured};
 use task::{CheckKind, Digest, Item, ItemResult, Receipt, TreePath, UnixMillis, Verdict};
 
 use crate::cargo_build::{Built, build, lint_items};
@@ -14,21 +16,26 @@ use crate::doctest;
 use crate::environment::Machine;
 use crate::folder::{file_in, suffix};
 use crate::order::{Order, Ran};
+use crate::outside::Outside;
 use crate::reading::read_files;
-use crate::tools::{Jail, Tools};
+use crate::tool::Tool;
+use crate::tools::{Equipment, Jail, Tools};
 use crate::watch::{Guard, Moment, Watch};
+use crate::{outside, reported};
 
-/// Runs checks with one toolchain. Shared freely between threads.
+/// Runs checks with one set of tools. Shared freely between threads.
 pub struct Runner {
     pub(crate) jail: Arc<dyn Jail>,
-    pub(crate) tools: Tools,
+    pub(crate) equipment: Equipment,
     /// What the toolchain says of itself and of the machine, asked once.
     pub(crate) machine: OnceLock<Machine>,
+    /// What other interpreters say of themselves, by their programs, asked once.
+    pub(crate) versions: Mutex<BTreeMap<PathBuf, String>>,
 }
 
 impl std::fmt::Debug for Runner {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Runner").field("tools", &self.tools).finish_non_exhaustive()
+        f.debug_struct("Runner").field("equipment", &self.equipment).finish_non_exhaustive()
     }
 }
 
@@ -46,9 +53,26 @@ struct Findings {
 }
 
 impl Runner {
-    /// A runner of commands in `jail` with `tools`.
-    pub fn new(jail: Arc<dyn Jail>, tools: Tools) -> Self {
-        Self { jail, tools, machine: OnceLock::new() }
+    /// A runner of commands in `jail` with what there is.
+    pub fn new(jail: Arc<dyn Jail>, equipment: Equipment) -> Self {
+        Self { jail, equipment, machine: OnceLock::new(), versions: Mutex::default() }
+    }
+
+    /// Cargo's tools, or the word and the sentence for why there are none.
+    pub(crate) fn rust(&self) -> Result<&Tools, Ending> {
+        self.equipment.rust.as_ref().map_err(|reason| Ending::new(Verdict::Unavailable, reason.clone()))
+    }
+
+    /// Where a check of npm or python runs.
+    pub(crate) fn outside<'a>(&'a self, order: &'a Order<'a>, cancel: &'a CancelToken) -> Outside<'a> {
+        Outside {
+            jail: &*self.jail,
+            cancel,
+            deadline: Instant::now() + order.remaining,
+            order,
+            interpreters: &self.equipment.interpreters,
+            workspace: &self.equipment.workspace,
+        }
     }
 
     /// Runs a check to its end, whatever that is. Blocks for as long as the check takes.
@@ -73,7 +97,7 @@ impl Runner {
             tree: order.tree.clone(),
             check: order.check.clone(),
             environment: order.environment.clone(),
-            sandbox: self.tools.level,
+            sandbox: self.equipment.level,
             verdict,
             reason: reason.clone(),
             items: findings.items,
@@ -90,12 +114,24 @@ impl Runner {
     }
 
     fn find_out(&self, order: &Order<'_>, watch: &Watch) -> Result<Findings, Ending> {
+        match Tool::of(order.check) {
+            Some(Tool::Cargo) => self.find_out_by_cargo(order, watch),
+            Some(tool) => {
+                let found = reported::check(&self.outside(order, &watch.cancel), tool, watch)?;
+                let outside::Found { items, read, exit_code, output, flaky } = found;
+                Ok(Findings { items, read, exit_code, output, flaky, ..Findings::default() })
+            }
+            None => Err(Ending::new(Verdict::Unavailable, "its results cannot be read")),
+        }
+    }
+
+    fn find_out_by_cargo(&self, order: &Order<'_>, watch: &Watch) -> Result<Findings, Ending> {
         let root = &order.check.root;
         if file_in(root, "Cargo.toml").is_none_or(|manifest| order.files.read(&manifest).is_none()) {
             // A change may add or remove a whole workspace; the other side then has nothing that could run.
             return Err(Ending::new(Verdict::Failed, format!("there is no Cargo.toml{} in this tree", suffix(root))));
         }
-        let commands = Commands::new(&*self.jail, &self.tools, order.shadow, order.remaining, &watch.cancel);
+        let commands = Commands::new(&*self.jail, self.rust()?, order.shadow, order.remaining, &watch.cancel);
         let machine = self.machine(&commands)?;
         let commands = commands.building(order);
         match order.check.kind {

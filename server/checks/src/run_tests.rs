@@ -5,14 +5,14 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use sandbox::{CancelToken, Captured, Finished, Jailed, Outcome, SpawnStage};
+use sandbox::{CancelToken, Captured, Finished, Interpreters, Jailed, Outcome, SpawnStage};
 use task::{CheckKind, Digest, Features, SandboxLevel, Verdict};
 
 use crate::files::FileMap;
 use crate::needed::check;
 use crate::order::{Order, Ran};
 use crate::run::Runner;
-use crate::tools::{Jail, Tools};
+use crate::tools::{Equipment, Jail, Tools};
 use crate::watch::{Guard, Moment, Unguarded, Watch};
 
 /// `rustc` answers; the first command of cargo ends as told.
@@ -53,7 +53,13 @@ fn ran(outcome: Outcome, remaining: Duration, cancel: CancelToken, guard: &mut d
         base: None,
         remaining,
     };
-    Runner::new(Arc::new(Script(outcome)), tools).run(&order, &Watch { cancel, ..Watch::default() }, guard)
+    let equipment = Equipment {
+        rust: Ok(tools),
+        interpreters: Interpreters::default(),
+        workspace: "/ws".into(),
+        level: SandboxLevel::Bubblewrap,
+    };
+    Runner::new(Arc::new(Script(outcome)), equipment).run(&order, &Watch { cancel, ..Watch::default() }, guard)
 }
 
 fn ended(outcome: Outcome) -> Ran {

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-use sandbox::{CancelToken, Finished, Jailed, Mount};
+use sandbox::{CancelToken, Finished, Interpreters, Jailed, Mount};
 use task::SandboxLevel;
 
 /// Whatever runs jailed commands: the sandbox, or in tests a script of endings.
@@ -19,7 +19,20 @@ impl Jail for sandbox::Sandbox {
     }
 }
 
-/// The toolchain and what else every command of a check sees and gets.
+/// What there is to run checks with.
+#[derive(Debug, Clone)]
+pub struct Equipment {
+    /// Cargo and what it needs, or why there is none.
+    pub rust: Result<Tools, String>,
+    /// Where node and python may be.
+    pub interpreters: Interpreters,
+    /// The developer's folder, canonical: what they installed for node and python is there.
+    pub workspace: PathBuf,
+    /// What confines the commands.
+    pub level: SandboxLevel,
+}
+
+/// The toolchain and what else every command of cargo's sees and gets.
 #[derive(Debug, Clone)]
 pub struct Tools {
     /// The `cargo` program of the toolchain, never rustup's.

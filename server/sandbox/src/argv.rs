@@ -185,6 +185,10 @@ impl Build {
                 self.memory(inside, *bytes, "0755");
                 self.taken.insert(inside.into());
             }
+            Mount::Link { target, .. } => {
+                plain(target)?;
+                self.mount_point(inside, Step::Link { target: target.clone(), link: inside.into() });
+            }
             Mount::Hidden { .. } => {}
         }
         Ok(())

@@ -53,6 +53,7 @@ fn mount() -> impl Strategy<Value = Mount> {
         (path(), path()).prop_map(|(host, inside)| Mount::Writable { host, inside }),
         path().prop_map(|inside| Mount::File { inside, data: b"x".as_slice().into() }),
         (path(), 0u64..3).prop_map(|(inside, bytes)| Mount::Scratch { inside, bytes }),
+        (path(), path()).prop_map(|(inside, target)| Mount::Link { inside, target }),
         path().prop_map(|inside| Mount::Hidden { inside }),
     ]
 }

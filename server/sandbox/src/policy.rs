@@ -145,6 +145,13 @@ pub enum Mount {
         /// Its size in bytes.
         bytes: u64,
     },
+    /// A symbolic link in a folder in memory, read-only with it. It leads to wherever the command sees that path.
+    Link {
+        /// Where the link is.
+        inside: PathBuf,
+        /// The absolute path that it leads to.
+        target: PathBuf,
+    },
     /// An empty read-only folder over one that the system mounts would show; ignored where the host has none.
     Hidden {
         /// The folder to hide.
@@ -172,6 +179,7 @@ impl Mount {
             | Mount::Writable { inside, .. }
             | Mount::File { inside, .. }
             | Mount::Scratch { inside, .. }
+            | Mount::Link { inside, .. }
             | Mount::Hidden { inside } => inside,
         }
     }

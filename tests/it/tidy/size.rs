@@ -13,7 +13,7 @@ const MEDIAN_CAP: usize = 150;
 const CRATE_CAPS: [(&str, usize); 12] = [
     ("agent", 5500),
     ("bench", 1700),
-    ("checks", 5000),
+    ("checks", 8000),
     ("journal", 1300),
     ("lsp", 5400),
     ("model", 3500),

@@ -1,16 +1,16 @@
 //! A place for checks: a tree in memory, its projection, a build folder, a runner.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, SystemTime};
 
 use checks::{
-    Case, EnvironmentError, Evidence, FileMap, Files as _, Guard, Order, Ran, Renames, Runner, Tools, Unguarded,
-    Wanted, Watch,
+    Case, EnvironmentError, Equipment, Evidence, FileMap, Files as _, Guard, Order, Ran, Renames, Runner, Tools,
+    Unguarded, Wanted, Watch,
 };
-use sandbox::{CancelToken, CargoHome, RustHome, Sandbox};
+use sandbox::{CancelToken, CargoHome, Interpreters, RustHome, Sandbox};
 use task::{Check, CheckKind, Digest, Features, Judgement, Receipt, SandboxLevel, TreeId, TreePath};
 
 /// One slot: whatever tree is projected into it, the build folder stays.
@@ -18,6 +18,9 @@ pub struct Bench {
     _folder: tempfile::TempDir,
     shadow: PathBuf,
     build: PathBuf,
+    runner: Arc<Runner>,
+    /// The developer's folder, where there is one.
+    workspace: Option<PathBuf>,
     pub remaining: Duration,
 }
 
@@ -49,15 +52,25 @@ pub fn id_of(tree: &FileMap) -> TreeId {
     Digest::of(parts).as_str()[..40].parse().unwrap()
 }
 
-fn runner() -> &'static Runner {
-    static RUNNER: OnceLock<Runner> = OnceLock::new();
-    RUNNER.get_or_init(|| {
-        let private = tempfile::tempdir().unwrap().keep().canonicalize().unwrap();
-        let toolchain = sandbox::rust_toolchain(&RustHome::from_env(), Path::new("/"), None).unwrap();
-        let cargo = CargoHome::from_env().provision(&private).unwrap();
-        let tools = Tools::new(&toolchain, &cargo, SandboxLevel::Bubblewrap);
-        Runner::new(Arc::new(Sandbox::open().unwrap()), tools)
-    })
+/// One runner for everything that is of Cargo alone.
+fn cargo_runner() -> Arc<Runner> {
+    static RUNNER: OnceLock<Arc<Runner>> = OnceLock::new();
+    let make = || runner_in(&tempfile::tempdir().unwrap().keep().canonicalize().unwrap());
+    RUNNER.get_or_init(|| Arc::new(make())).clone()
+}
+
+/// A runner for what the developer installed in a folder.
+fn runner_in(workspace: &Path) -> Runner {
+    let private = tempfile::tempdir().unwrap().keep().canonicalize().unwrap();
+    let toolchain = sandbox::rust_toolchain(&RustHome::from_env(), Path::new("/"), None).unwrap();
+    let cargo = CargoHome::from_env().provision(&private).unwrap();
+    let equipment = Equipment {
+        rust: Ok(Tools::new(&toolchain, &cargo, SandboxLevel::Bubblewrap)),
+        interpreters: Interpreters::from_env(),
+        workspace: workspace.to_owned(),
+        level: SandboxLevel::Bubblewrap,
+    };
+    Runner::new(Arc::new(Sandbox::open().unwrap()), equipment)
 }
 
 impl Bench {
@@ -73,7 +86,14 @@ impl Bench {
         let (shadow, build) = (top.join("shadow"), top.join("work"));
         fs::create_dir(&shadow).unwrap();
         fs::create_dir(&build).unwrap();
-        Self { _folder: folder, shadow, build, remaining: Duration::from_secs(300) }
+        let remaining = Duration::from_secs(300);
+        Self { _folder: folder, shadow, build, runner: cargo_runner(), workspace: None, remaining }
+    }
+
+    /// For what is installed in a folder.
+    pub fn in_workspace(workspace: &Path) -> Self {
+        let workspace = workspace.canonicalize().unwrap();
+        Self { runner: Arc::new(runner_in(&workspace)), workspace: Some(workspace), ..Self::new() }
     }
 
     /// Writes a tree as the projection does: files that differ get a new mtime, the others keep theirs.
@@ -89,12 +109,21 @@ impl Bench {
                 fs::File::options().write(true).open(&target).unwrap().set_modified(later).unwrap();
             }
         }
+        for (path, target) in self.links(tree) {
+            let link = self.shadow.join(path.to_str().unwrap());
+            let _there_already = std::os::unix::fs::symlink(target, &link);
+            kept.insert(link);
+        }
         remove_others(&self.shadow, &kept);
+    }
+
+    fn links(&self, tree: &FileMap) -> BTreeMap<TreePath, PathBuf> {
+        self.workspace.iter().flat_map(|workspace| checks::links(tree, workspace).unwrap_or_default()).collect()
     }
 
     pub fn generate_lock(&self, tree: &FileMap) -> Result<Vec<u8>, EnvironmentError> {
         self.project(tree);
-        runner().generate_lock(&self.shadow, &None, self.remaining, &CancelToken::new())
+        self.runner.generate_lock(&self.shadow, &None, self.remaining, &CancelToken::new())
     }
 
     pub fn run(&self, tree: &FileMap, check: &Check) -> Ran {
@@ -110,17 +139,21 @@ impl Bench {
         guard: &mut dyn Guard,
     ) -> Ran {
         self.project(tree);
-        let runner = runner();
-        let environment = runner
-            .environment(
-                tree,
-                &check.root,
-                &[],
-                &self.shadow,
-                self.remaining.max(Duration::from_secs(1)),
-                &watch.cancel,
-            )
-            .unwrap();
+        let environment = self.runner.environment(
+            tree,
+            check,
+            &[],
+            &self.shadow,
+            self.remaining.max(Duration::from_secs(1)),
+            &watch.cancel,
+        );
+        let environment = match environment {
+            Ok(environment) => environment,
+            Err(EnvironmentError { verdict, reason }) => {
+                let reason = Some(reason);
+                return Ran { receipt: None, verdict, reason, diagnostics: Vec::new(), output: Vec::new() };
+            }
+        };
         let order = Order {
             check,
             tree: &id_of(tree),
@@ -132,7 +165,7 @@ impl Bench {
             base,
             remaining: self.remaining,
         };
-        runner.run(&order, watch, guard)
+        self.runner.run(&order, watch, guard)
     }
 
     /// Runs all checks that a change needs on both trees and judges the candidate.
@@ -176,19 +209,42 @@ pub fn test_check() -> Check {
     checks::check(&None, CheckKind::Test, Features::Default)
 }
 
+/// A tree of exactly these files.
+pub fn plain(files: &[(&str, &str)]) -> FileMap {
+    FileMap(files.iter().map(|(path, text)| (path.parse().unwrap(), text.as_bytes().to_vec())).collect())
+}
+
 /// The candidate is verified; says why not where it is not.
 pub fn verified(base: &FileMap, candidate: &FileMap) -> Judgement {
-    let (judgement, _) = Bench::new().prove(base, candidate);
-    assert!(judgement.verified, "{:#?}", judgement.reasons);
-    judgement
+    Bench::new().verified(base, candidate)
 }
 
 /// The candidate is not verified, and one of the reasons has these words.
 pub fn refused(base: &FileMap, candidate: &FileMap, words: &str) -> Judgement {
-    let (judgement, _) = Bench::new().prove(base, candidate);
-    assert!(!judgement.verified, "verified, though {words} was expected");
-    assert!(judgement.reasons.iter().any(|reason| reason.contains(words)), "{:#?}", judgement.reasons);
-    judgement
+    Bench::new().refused(base, candidate, words)
+}
+
+impl Bench {
+    pub fn verified(&self, base: &FileMap, candidate: &FileMap) -> Judgement {
+        let (judgement, cases) = self.prove(base, candidate);
+        assert!(judgement.verified, "{:#?}\n{:#?}", judgement.reasons, bad(&cases));
+        judgement
+    }
+
+    pub fn refused(&self, base: &FileMap, candidate: &FileMap, words: &str) -> Judgement {
+        let (judgement, cases) = self.prove(base, candidate);
+        assert!(!judgement.verified, "verified, though {words} was expected");
+        let told = judgement.reasons.iter().any(|reason| reason.contains(words));
+        assert!(told, "{:#?}\n{:#?}", judgement.reasons, bad(&cases));
+        judgement
+    }
+}
+
+/// What went wrong, for a failing test.
+fn bad(cases: &[Case]) -> Vec<String> {
+    let receipts = cases.iter().flat_map(|case| [&case.base, &case.candidate]).flatten();
+    let items = receipts.flat_map(|receipt| &receipt.items).filter(|item| item.signature.is_some());
+    items.map(|item| format!("{} {:?}: {}", item.id, item.result, item.excerpt)).collect()
 }
 
 fn remove_others(folder: &Path, kept: &BTreeSet<PathBuf>) {

@@ -1,10 +1,12 @@
-//! Real cargo on small generated crates, in the real sandbox. A missing bubblewrap or toolchain is a failure here.
+//! Real cargo, node and python on small generated projects, in the real sandbox. A missing bubblewrap, toolchain or
+//! interpreter is a failure here.
 
 #![expect(clippy::unwrap_used, reason = "a panic is the failure of a case")]
 
 mod bench;
 mod builds;
 mod docs;
+mod node;
 mod processes;
 mod tests;
 
@@ -14,5 +16,5 @@ pub use ::support::cases::Case;
 
 fn main() -> ExitCode {
     sandbox::run_if_launcher();
-    ::support::cases::run([builds::CASES, tests::CASES, docs::CASES, processes::CASES].concat())
+    ::support::cases::run([builds::CASES, tests::CASES, docs::CASES, processes::CASES, node::CASES].concat())
 }
