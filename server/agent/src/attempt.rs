@@ -34,7 +34,7 @@ impl Walk<'_> {
         self.diff_ready(tree)
     }
 
-    fn diff_ready(&mut self, tree: TreeId) -> Result<Option<Conclusion>, Error> {
+    pub(crate) fn diff_ready(&mut self, tree: TreeId) -> Result<Option<Conclusion>, Error> {
         let limitations = self.state.attempts.last().map(|attempt| attempt.limitations.clone()).unwrap_or_default();
         let ran = self.take_ran();
         self.record(Event::DiffReady { tree, limitations, ended: None, ran })?;

@@ -133,7 +133,10 @@ fn timings(records: &[Record]) -> Vec<Timing> {
             | Event::QuestionAsked { .. }
             | Event::Paused { .. } => "plan",
             // How long a person thought is not where the time went.
-            Event::Answered { .. } | Event::Steered { .. } | Event::LimitsRaised { .. } => continue,
+            Event::Answered { .. }
+            | Event::Steered { .. }
+            | Event::NoteDeclined { .. }
+            | Event::LimitsRaised { .. } => continue,
             Event::Retrieved { .. } => "look",
             Event::CallReserved { .. }
             | Event::CallSettled { .. }
@@ -143,6 +146,7 @@ fn timings(records: &[Record]) -> Vec<Timing> {
             | Event::StepStarted { .. }
             | Event::StepEnded { .. }
             | Event::StepsStale { .. }
+            | Event::Repaired { .. }
             | Event::Nudged { .. } => "propose",
             Event::AttemptStarted { .. } | Event::Checkpointed { .. } => "propose",
             Event::Gated { .. } => "gate",

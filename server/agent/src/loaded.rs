@@ -91,10 +91,10 @@ impl Drop for Loaded {
     }
 }
 
-type Texts = Vec<(TreePath, Option<Arc<[u8]>>)>;
+pub(crate) type Texts = Vec<(TreePath, Option<Arc<[u8]>>)>;
 
 /// Every text of a tree.
-fn text_of(store: &Store, tree: &TreeId) -> Result<Texts, Error> {
+pub(crate) fn text_of(store: &Store, tree: &TreeId) -> Result<Texts, Error> {
     let mut files = Vec::new();
     for (path, entry) in store.entries(tree)?.iter() {
         if let Some(text) = text(store, entry)? {
@@ -105,7 +105,7 @@ fn text_of(store: &Store, tree: &TreeId) -> Result<Texts, Error> {
 }
 
 /// The texts in which one tree differs from another.
-fn change_between(store: &Store, from: &TreeId, to: &TreeId) -> Result<Texts, Error> {
+pub(crate) fn change_between(store: &Store, from: &TreeId, to: &TreeId) -> Result<Texts, Error> {
     let mut files = Vec::new();
     for file in worktree::published_files(store, from, to)? {
         let entry = store.entry(to, &file.path)?;

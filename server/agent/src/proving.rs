@@ -6,8 +6,8 @@ use std::time::Instant;
 
 use checks::{Case, Diagnostic, Evidence, Files, Guard, Level, Moment, Order, Ran, Wanted, Watch};
 use task::{
-    Candidate, Check, CheckId, CheckKind, Conclusion, Digest, Engine, Event, Judgement, Receipt, StepAction, TreeId,
-    TreePath, Verdict,
+    Candidate, Check, CheckId, CheckKind, Conclusion, Digest, Engine, Event, Features, Judgement, Receipt, StepAction,
+    TreeId, TreePath, Verdict,
 };
 use worktree::{Slot, Store};
 
@@ -83,6 +83,26 @@ enum Found {
 impl Walk<'_> {
     /// Runs the checks that a change needs on both trees, as far as no receipt says it already, and judges.
     pub(crate) fn prove(&mut self, base: &TreeId, tree: &TreeId) -> Result<(Vec<Digest>, Judgement), Error> {
+        self.prove_some(base, tree, None)
+    }
+
+    /// The checks that build what a change touches, by their ids.
+    pub(crate) fn builds_of(&self, base: &TreeId, tree: &TreeId) -> Result<Vec<String>, Error> {
+        let files = worktree::published_files(&self.store, base, tree)?;
+        let found = checks::find(&TreeFiles { store: &self.store, tree }, Wanted::default());
+        let needed = found.checks_for(files.iter().map(|file| &file.path));
+        let builds =
+            needed.checks.into_iter().filter(|it| it.kind == CheckKind::Build && it.features == Features::Default);
+        Ok(builds.map(|check| check.id.0).collect())
+    }
+
+    /// The same for some of the checks only, by their ids: their judgement is one of these checks and not of the tree.
+    pub(crate) fn prove_some(
+        &mut self,
+        base: &TreeId,
+        tree: &TreeId,
+        only: Option<&[String]>,
+    ) -> Result<(Vec<Digest>, Judgement), Error> {
         let store = Arc::clone(&self.store);
         let files = worktree::published_files(&store, base, tree)?;
         let (mut changed, mut removed) = (BTreeSet::new(), BTreeSet::new());
@@ -104,6 +124,9 @@ impl Walk<'_> {
         cases.extend(
             gone.map(|check| case(check, Some((Verdict::NotRun, "what it judges is gone from this tree".to_owned())))),
         );
+        if let Some(only) = only {
+            cases.retain(|case| only.contains(&case.check.id.0));
+        }
         for case in &mut cases {
             if let Some(reason) = plan.unavailable.get(&case.check.id) {
                 case.missing = Some((Verdict::Unavailable, reason.clone()));
@@ -212,7 +235,10 @@ impl Walk<'_> {
                 self.house.journal.put_artifact(bytes)?;
             }
             found[at] = match ran.receipt {
-                Some(receipt) => {
+                Some(mut receipt) => {
+                    if self.state.request.engine == Engine::Model {
+                        receipt.configuration = self.configuration();
+                    }
                     self.house.journal.put_receipt(&receipt)?;
                     Found::Receipt(Box::new(receipt))
                 }
@@ -226,7 +252,7 @@ impl Walk<'_> {
         Ok(found)
     }
 
-    fn not_cancelled(&self) -> Result<(), Error> {
+    pub(crate) fn not_cancelled(&self) -> Result<(), Error> {
         if self.house.cancel.is_cancelled() { Err(Error::Cancelled) } else { Ok(()) }
     }
 

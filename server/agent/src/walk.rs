@@ -13,6 +13,7 @@ use worktree::{Store, Workspace};
 use crate::cancel::CancelWatch;
 use crate::freeze::Freezing;
 use crate::house::House;
+use crate::model_engine::Desk;
 use crate::pulse::Pulse;
 use crate::site::Site;
 use crate::{Error, Progress, plan};
@@ -30,6 +31,8 @@ pub struct Walk<'h> {
     pub(crate) ran: u32,
     /// The tree whose checks run whatever receipts say.
     pub(crate) anew: Option<TreeId>,
+    /// What the model engine works with, made when it is first needed.
+    pub(crate) desk: Option<Box<Desk>>,
     deadline: Instant,
 }
 
@@ -45,7 +48,7 @@ impl<'h> Walk<'h> {
         let Some(lease) = lease else { return Ok(Err(id)) };
         let deadline = Instant::now() + Duration::from_millis(request.limits.timeout_ms);
         let state = State::new(request);
-        Ok(Ok(Self { house, lease, state, workspace, store, site: None, ran: 0, anew: None, deadline }))
+        Ok(Ok(Self { house, lease, state, workspace, store, site: None, ran: 0, anew: None, desk: None, deadline }))
     }
 
     /// Takes over a task whose process ended or is stopped, to walk on.
@@ -77,7 +80,7 @@ impl<'h> Walk<'h> {
         let workspace = Workspace::open(std::path::Path::new(&state.request.workspace), &house.state)?;
         let store = Arc::new(Store::open(&workspace)?);
         let deadline = Instant::now() + Duration::from_millis(state.request.limits.timeout_ms);
-        Ok(Self { house, lease, state, workspace, store, site: None, ran: 0, anew: None, deadline })
+        Ok(Self { house, lease, state, workspace, store, site: None, ran: 0, anew: None, desk: None, deadline })
     }
 
     /// Gives the task back after an act.
@@ -141,8 +144,22 @@ impl<'h> Walk<'h> {
                 Ok(Some(Conclusion::Infrastructure { .. })) if self.cut_short().is_some() => self.cut_short(),
                 Ok(ended) => ended,
                 Err(Error::Journal(error)) => return Err(error.into()),
+                // The provider cannot be reached: whoever resumes the task tries again.
+                Err(paused @ Error::Paused(_)) => {
+                    self.site = None;
+                    drop(watch);
+                    pulse.stop();
+                    self.house.journal.release(&self.lease)?;
+                    return Err(paused);
+                }
                 Err(error) => self.cut_short().or_else(|| Some(Conclusion::Infrastructure { reason: error.chain() })),
             };
+            // Only the developer can go on: the task waits, and has not ended.
+            if let Some(waits @ Conclusion::NeedsAnswer { .. }) = &ended
+                && self.state.work.wait.is_some()
+            {
+                break waits.clone();
+            }
             if let Some(conclusion) = ended {
                 let conclusion = self.hand_over(conclusion)?;
                 self.record(Event::Concluded { conclusion })?;
@@ -169,6 +186,11 @@ impl<'h> Walk<'h> {
                 Freezing::Frozen => Ok(None),
                 Freezing::Stopped(reason) => Ok(Some(Conclusion::Stopped { reason })),
             },
+            Station::Frozen | Station::Planned | Station::Approved | Station::Attempting
+                if self.state.request.engine == Engine::Model =>
+            {
+                self.model_step()
+            }
             Station::Frozen => {
                 let plan = plan::plan(&self.state.request)?;
                 self.record(Event::PlanProposed { plan })?;
@@ -177,7 +199,7 @@ impl<'h> Walk<'h> {
             // A deterministic plan holds nothing that the request did not say: asking was the approval.
             Station::Planned => {
                 let version = self.state.plan.as_ref().map_or(1, |plan| plan.version);
-                self.record(Event::PlanApproved { version })?;
+                self.record(Event::PlanApproved { version, note: 0 })?;
                 Ok(None)
             }
             Station::Approved | Station::Attempting => self.attempt(),
@@ -208,6 +230,10 @@ impl<'h> Walk<'h> {
             if let Err(reason) = &self.house.sandbox {
                 return Ok(Some(Conclusion::Infrastructure { reason: reason.clone() }));
             }
+        } else if request.engine == Engine::Model
+            && let Err(reason) = &self.house.model
+        {
+            return Ok(Some(Conclusion::Infrastructure { reason: reason.clone() }));
         } else if let Err(reason) = &self.house.sandbox {
             notes.push(format!("checks are unavailable: {reason}"));
         }
@@ -254,6 +280,11 @@ impl<'h> Walk<'h> {
         self.state.apply(&event);
         self.house.audience.tell(Progress::Happened(event));
         Ok(())
+    }
+
+    /// More active time.
+    pub(crate) fn extend(&mut self, ms: u64) {
+        self.deadline += Duration::from_millis(ms);
     }
 
     /// The commands that ran and are not counted yet, to be counted by the fact that is recorded now.

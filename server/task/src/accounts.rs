@@ -59,12 +59,14 @@ impl Accounts {
         Ok(CallId(self.calls + 1))
     }
 
-    pub(crate) fn reserved(&mut self, call: CallId, attempt: Option<AttemptId>, worst: &Reservation) {
+    /// Takes a reservation in that was admitted.
+    pub fn reserve(&mut self, call: CallId, attempt: Option<AttemptId>, worst: &Reservation) {
         self.calls = self.calls.max(call.0);
         self.open.insert(call, (attempt, worst.clone()));
     }
 
-    pub(crate) fn settled(&mut self, call: CallId, spent: &Spent) {
+    /// Takes in what a call cost. Of a call that is not open nothing is known, and nothing changes.
+    pub fn settle(&mut self, call: CallId, spent: &Spent) {
         let Some((attempt, worst)) = self.open.remove(&call) else { return };
         let sum = &mut self.settled;
         sum.input = sum.input.saturating_add(spent.input);
@@ -162,7 +164,7 @@ mod tests {
         let mut accounts = Accounts::default();
         let limits = Limits { max_tokens: Some(1000), ..Limits::default() };
         let call = accounts.admit(&limits, &worst(300, 200, None)).unwrap();
-        accounts.reserved(call, None, &worst(300, 200, None));
+        accounts.reserve(call, None, &worst(300, 200, None));
         assert_eq!(accounts.tokens(), 500);
         let error = accounts.admit(&limits, &worst(400, 101, None)).unwrap_err();
         assert!(error.contains("500 are left"), "{error}");
@@ -172,15 +174,15 @@ mod tests {
     #[test]
     fn settling_frees_what_was_not_used_and_teaches_the_ratio() {
         let mut accounts = Accounts::default();
-        accounts.reserved(CallId(1), Some(AttemptId(1)), &worst(200, 100, Some(900)));
+        accounts.reserve(CallId(1), Some(AttemptId(1)), &worst(200, 100, Some(900)));
         let spent =
             Spent { input: 10, cache_read: 110, output: 7, microdollars: Some(40), reported: true, ..Spent::default() };
-        accounts.settled(CallId(1), &spent);
+        accounts.settle(CallId(1), &spent);
         assert_eq!((accounts.tokens(), accounts.microdollars()), (127, 40));
         assert_eq!(accounts.worst_ratio("m"), Some(1.2));
         assert_eq!(accounts.of_attempt(Some(AttemptId(1))), Cost { calls: 1, tokens: 127, microdollars: 40 });
         // Twice is once.
-        accounts.settled(CallId(1), &spent);
+        accounts.settle(CallId(1), &spent);
         assert_eq!(accounts.tokens(), 127);
     }
 

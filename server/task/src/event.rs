@@ -76,6 +76,8 @@ pub enum Event {
     },
     PlanApproved {
         version: u32,
+        #[serde(default)]
+        note: u64,
     },
     QuestionAsked {
         question: Question,
@@ -103,6 +105,11 @@ pub enum Event {
         text: String,
         #[serde(default)]
         note: u64,
+    },
+    /// A note that came too late, or does not fit what it speaks of.
+    NoteDeclined {
+        note: u64,
+        why: String,
     },
     LimitsRaised {
         limits: Limits,
@@ -163,13 +170,23 @@ pub enum Event {
         step: StepId,
         tree: TreeId,
         done: bool,
+        /// What was delivered, or what failed, as evidence for the next attempt.
         outcome: String,
+        /// What it changed this time.
+        #[serde(default)]
+        files: Vec<TreePath>,
     },
     /// What a step changed belongs to earlier ones: their results no longer hold and are found out anew.
     StepsStale {
         attempt: AttemptId,
         because: StepId,
         steps: Vec<StepId>,
+    },
+    /// What the compiler mended by itself, for nothing.
+    Repaired {
+        attempt: AttemptId,
+        from: TreeId,
+        tree: TreeId,
     },
     /// The same failure came again: the one hint with evidence was given.
     Nudged {

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{Check, CheckId, Digest, Item, ItemId, TreeId, TreePath, UnixMillis, Verdict};
+use crate::{Check, CheckId, Digest, Item, ItemId, Signature, TreeId, TreePath, UnixMillis, Verdict};
 
 /// The result of one check on one tree in one environment. Void for anything else.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -105,6 +105,29 @@ pub struct Judgement {
     pub reasons: Vec<String>,
     pub comparisons: Vec<Comparison>,
     pub limitations: Vec<Limitation>,
+}
+
+impl Judgement {
+    /// What speaks against the tree, so that it is found again in another tree: the signatures of new failures, the names
+    /// of what vanished, and where neither is there the reasons themselves. Empty exactly when verified.
+    pub fn signatures(&self) -> Vec<Signature> {
+        let mut all = self.signatures_of_failures();
+        if all.is_empty() && !self.verified {
+            all.extend(self.reasons.iter().cloned().map(Signature));
+        }
+        all
+    }
+
+    /// Of those only what a check found: new failures, and what vanished.
+    pub fn signatures_of_failures(&self) -> Vec<Signature> {
+        let new = self.comparisons.iter().flat_map(|it| &it.new_failures);
+        let mut all: Vec<Signature> = new
+            .map(|item| item.signature.clone().unwrap_or_else(|| Signature(format!("no result: {}", item.id))))
+            .chain(self.comparisons.iter().flat_map(|it| &it.vanished).map(|id| Signature(format!("vanished: {id}"))))
+            .collect();
+        all.sort();
+        all
+    }
 }
 
 /// Something the evidence does not cover, always said.

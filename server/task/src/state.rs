@@ -172,6 +172,7 @@ impl State {
             | Event::Paused { .. }
             | Event::Answered { .. }
             | Event::Steered { .. }
+            | Event::NoteDeclined { .. }
             | Event::Retrieved { .. }
             | Event::CallReserved { .. }
             | Event::CallSettled { .. }
@@ -180,6 +181,7 @@ impl State {
             | Event::Compacted { .. }
             | Event::StepStarted { .. }
             | Event::StepEnded { .. }
+            | Event::Repaired { .. }
             | Event::Nudged { .. } => {}
             Event::StepChecked { ran, .. } => self.count(*ran),
             // A fact, not a station: it happens beside looking and planning.

@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::port::{CallId, Reservation, Role, Spent, Stage};
-use crate::{Accounts, Answer, AttemptId, Digest, Event, Question, Signature, StepId, TreeId};
+use crate::{Accounts, Answer, AttemptId, Digest, Event, Question, Signature, StepId, TreeId, TreePath};
 
 /// What a task waits for. It has not ended.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -34,6 +34,12 @@ pub struct Work {
     pub conversations: Vec<Conversation>,
     /// Failures of each time that checks judged a tree, in order, with the tree.
     pub rounds: Vec<Round>,
+    /// What failed the last time a step did not come to its end.
+    pub failed: BTreeMap<StepId, String>,
+    /// Changes that the compiler made by itself: from one tree to another.
+    pub repairs: Vec<(TreeId, TreeId)>,
+    /// Rounds before this one were before the developer's last answer: they repeat nothing.
+    pub answered_at: usize,
     /// Failures for which the one hint was given.
     pub nudged: Vec<Vec<Signature>>,
     /// The number of the last note that became an event.
@@ -53,6 +59,9 @@ pub struct StepRecord {
     pub outcome: String,
     /// How often it was begun.
     pub begun: u32,
+    /// Every file that it changed, and those of the last time.
+    pub files: BTreeSet<TreePath>,
+    pub last_files: BTreeSet<TreePath>,
 }
 
 /// One run of checks and what failed in it, anew against the base.
@@ -73,13 +82,19 @@ pub struct Conversation {
     pub messages: Vec<(Role, Digest)>,
     /// The tree after the last results of tools.
     pub tree: Option<TreeId>,
+    /// How much of the steering its messages hold.
+    pub steered: usize,
 }
 
 impl Work {
     pub(crate) fn apply(&mut self, event: &Event) {
         match event {
             Event::Paused { wait } => self.wait = Some(wait.clone()),
-            Event::PlanApproved { .. } => self.wait = None,
+            Event::PlanApproved { note, .. } => {
+                self.take(*note);
+                self.wait = None;
+            }
+            Event::NoteDeclined { note, .. } => self.take(*note),
             Event::Resumed { .. } => {
                 // Whoever resumes tries the provider again; what the developer owes stays owed.
                 if matches!(self.wait, Some(Wait::Provider { .. })) {
@@ -93,6 +108,7 @@ impl Work {
             Event::Answered { answers, note } => {
                 self.take(*note);
                 self.answers.extend_from_slice(answers);
+                self.answered_at = self.rounds.len();
                 self.wait = None;
             }
             Event::Steered { text, note } => {
@@ -100,18 +116,22 @@ impl Work {
                 self.steering.push(text.clone());
             }
             Event::LimitsRaised { note, .. } => self.take(*note),
-            Event::CallReserved { call, attempt, worst } => self.accounts.reserved(*call, *attempt, worst),
-            Event::CallSettled { call, spent } => self.accounts.settled(*call, spent),
+            Event::CallReserved { call, attempt, worst } => self.accounts.reserve(*call, *attempt, worst),
+            Event::CallSettled { call, spent } => self.accounts.settle(*call, spent),
             Event::ConversationOpened { stage, attempt, step, .. } => self.conversations.push(Conversation {
                 stage: *stage,
                 attempt: *attempt,
                 step: step.clone(),
                 messages: Vec::new(),
                 tree: None,
+                steered: 0,
             }),
             Event::Spoke { conversation, role, message, tree } => {
                 if let Some(open) = self.conversations.get_mut(*conversation as usize) {
                     open.messages.push((*role, message.clone()));
+                    if *role == Role::User {
+                        open.steered = self.steering.len();
+                    }
                     if tree.is_some() {
                         open.tree.clone_from(tree);
                     }
@@ -125,7 +145,9 @@ impl Work {
                 }
             }
             Event::StepStarted { attempt, step, from } => {
-                let begun = self.steps.get(step).map_or(0, |record| record.begun) + 1;
+                let before = self.steps.get(step);
+                let begun = before.map_or(0, |record| record.begun) + 1;
+                let files = before.map(|record| record.files.clone()).unwrap_or_default();
                 let record = StepRecord {
                     attempt: *attempt,
                     from: from.clone(),
@@ -134,20 +156,25 @@ impl Work {
                     stale: false,
                     outcome: String::new(),
                     begun,
+                    files,
+                    last_files: BTreeSet::new(),
                 };
                 self.steps.insert(step.clone(), record);
             }
             Event::StepChecked { step, tree, failures, .. } => {
                 self.rounds.push(round(Some(step), tree, failures));
-                if let Some(record) = self.steps.get_mut(step) {
-                    record.stale = false;
-                    record.done &= failures.is_empty();
-                }
             }
-            Event::StepEnded { step, tree, done, outcome, .. } => {
+            Event::StepEnded { step, tree, done, outcome, files, .. } => {
+                if *done {
+                    self.failed.remove(step);
+                } else {
+                    self.failed.insert(step.clone(), outcome.clone());
+                }
                 if let Some(record) = self.steps.get_mut(step) {
                     (record.tree, record.done, record.stale) = (tree.clone(), *done, false);
                     record.outcome.clone_from(outcome);
+                    record.last_files = files.iter().cloned().collect();
+                    record.files.extend(files.iter().cloned());
                 }
             }
             Event::StepsStale { steps, .. } => {
@@ -158,11 +185,9 @@ impl Work {
                 }
             }
             Event::Checked { tree, judgement: Some(judgement), .. } => {
-                let new = judgement.comparisons.iter().flat_map(|it| &it.new_failures);
-                let mut failures: Vec<Signature> = new.filter_map(|item| item.signature.clone()).collect();
-                failures.sort();
-                self.rounds.push(round(None, tree, &failures));
+                self.rounds.push(round(None, tree, &judgement.signatures()));
             }
+            Event::Repaired { from, tree, .. } => self.repairs.push((from.clone(), tree.clone())),
             Event::Nudged { failures, .. } => self.nudged.push(failures.clone()),
             _ => {}
         }

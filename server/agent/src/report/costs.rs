@@ -217,7 +217,14 @@ mod tests {
             reserved(2, Some(1), Stage::Code, None),
             settled(2, 7, None),
             reserved(3, Some(1), Stage::Code, None),
-            Event::StepEnded { attempt, step: step.clone(), tree, done: true, outcome: String::new() },
+            Event::StepEnded {
+                attempt,
+                step: step.clone(),
+                tree,
+                done: true,
+                outcome: String::new(),
+                files: Vec::new(),
+            },
             reserved(4, Some(1), Stage::Summarise, None),
             settled(4, 1, None),
         ]));

@@ -1,0 +1,61 @@
+//! Acceptance criteria that can be looked up instead of believed: `test NAME passes`. A test that failed at base and fails
+//! here is a known failure for the checks; where it is what was asked for, it is not good enough.
+
+use std::sync::LazyLock;
+
+use regex::Regex;
+use task::{ItemKind, ItemResult, Receipt};
+
+static FORM: LazyLock<Option<Regex>> =
+    LazyLock::new(|| Regex::new(r"(?i)^\s*(?:the\s+)?tests?\s+[`'\x22]?(.+?)[`'\x22]?\s+pass(?:es)?\.?\s*$").ok());
+
+/// What a criterion came to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Met {
+    Yes,
+    /// A sentence about what speaks against it.
+    No(String),
+    /// Nothing that runs says so.
+    Unknown,
+}
+
+/// Whether the receipts of a tree show a criterion.
+pub(crate) fn met<'a>(criterion: &str, receipts: impl Iterator<Item = &'a Receipt>) -> Met {
+    let Some(name) = FORM.as_ref().and_then(|form| form.captures(criterion)).map(|found| found[1].to_owned()) else {
+        return Met::Unknown;
+    };
+    let mut found: Option<bool> = None;
+    for receipt in receipts {
+        let tests = receipt.items.iter().filter(|item| matches!(item.kind, ItemKind::Test | ItemKind::Doctest));
+        for item in tests.filter(|item| is_named(&item.id.path, &name)) {
+            let passed = item.result == ItemResult::Passed;
+            found = Some(found.unwrap_or(true) && passed);
+        }
+    }
+    match found {
+        Some(true) => Met::Yes,
+        Some(false) => Met::No(format!("the test `{name}` does not pass")),
+        None => Met::No(format!("no test called `{name}` ran")),
+    }
+}
+
+/// A test is named by its whole path, or by the end of it.
+fn is_named(path: &str, name: &str) -> bool {
+    path == name || path.strip_suffix(name).is_some_and(|before| before.ends_with("::") || before.ends_with(' '))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_test_is_named_in_several_ways() {
+        let form = FORM.as_ref().unwrap();
+        for text in ["test a::b passes", "Test `a::b` passes.", "the test 'a::b' passes", "tests a::b pass"] {
+            assert_eq!(&form.captures(text).unwrap()[1], "a::b", "{text}");
+        }
+        assert!(form.captures("every endpoint asks for a token").is_none());
+        assert!(is_named("users.test.js::GET /users::has 20 a page", "has 20 a page"));
+        assert!(!is_named("a::has 120 a page", "20 a page2"));
+    }
+}

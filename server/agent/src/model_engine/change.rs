@@ -1,0 +1,231 @@
+//! Tools that change the tree: all of a call or nothing of it. Every new text passes the gate of its language before it
+//! counts, and nothing outside the step's scope is ever touched.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use task::port::{Answer, GateReport, Refactored, Refactoring, Retrieve};
+use task::{Edit, EditSet, FileEdit, Step, TreeId, TreePath};
+use worktree::ApplyError;
+
+use super::arguments::{Create, ExactEdit, Move, Rename, SymbolEdit};
+use super::locate::locate;
+use super::looks::{Looks, parse};
+use crate::{Error, walk::Walk};
+
+/// Bytes of a new file at most.
+const LARGEST: usize = 1 << 20;
+
+/// What came of a call that wanted to change something: the new tree with a sentence, or a sentence about why not.
+pub(crate) type Changed = Result<(TreeId, String), String>;
+
+impl Walk<'_> {
+    pub(crate) fn exact_edits(&self, looks: &Looks<'_>, step: &Step, edits: Vec<ExactEdit>) -> Result<Changed, Error> {
+        let mut by_file: BTreeMap<TreePath, Vec<Edit>> = BTreeMap::new();
+        for (number, edit) in (1..).zip(&edits) {
+            let located = looks
+                .file(&edit.path)
+                .and_then(|(path, text)| locate(&text, &edit.old, &edit.new).map(|located| (path, located)));
+            match located {
+                Ok((path, located)) => {
+                    by_file.entry(path).or_default().push(Edit::new(located.range, located.replacement));
+                }
+                Err(why) if edits.len() == 1 => return Ok(Err(format!("{}: {why}. Nothing was changed.", edit.path))),
+                Err(why) => return Ok(Err(format!("edit {number}, {}: {why}. Nothing was changed.", edit.path))),
+            }
+        }
+        let files = by_file.into_iter().map(|(path, edits)| FileEdit::Replace { path, edits }).collect();
+        self.change(looks, step, EditSet { files })
+    }
+
+    pub(crate) fn symbol_edit(&self, looks: &Looks<'_>, step: &Step, edit: SymbolEdit) -> Result<Changed, Error> {
+        let found = looks.file(&edit.path).and_then(|(path, text)| {
+            let items = match looks.retrieve.outline(&path) {
+                Answer::Known { value, .. } => value,
+                Answer::Unknown { reason } => {
+                    return Err(format!("the items of {path} are not known ({reason}); use `edit`"));
+                }
+            };
+            let named = |name: &str| name == edit.name || ends_with_path(name, &edit.name);
+            let matching: Vec<_> = items.iter().filter(|item| named(&item.symbol.name)).collect();
+            match matching.as_slice() {
+                [only] => Ok((path, text, only.start..only.end)),
+                [] => {
+                    let names: Vec<&str> = items.iter().map(|item| item.symbol.name.as_str()).take(40).collect();
+                    Err(format!("{path} has no item `{}`; it has {}", edit.name, names.join(", ")))
+                }
+                several => {
+                    let lines: Vec<String> = several.iter().map(|item| item.first_line.to_string()).collect();
+                    Err(format!(
+                        "{path} has `{}` {} times (lines {}); use `edit`",
+                        edit.name,
+                        several.len(),
+                        lines.join(", ")
+                    ))
+                }
+            }
+        });
+        let (path, text, range) = match found {
+            Ok(found) => found,
+            Err(why) => return Ok(Err(why)),
+        };
+        let old = &text[range.clone()];
+        let mut new = if text.contains("\r\n") {
+            edit.text.replace("\r\n", "\n").replace('\n', "\r\n")
+        } else {
+            edit.text.clone()
+        };
+        // The item ends as it ended before: the range may or may not hold the end of its last line.
+        new = new.trim_end_matches(['\n', '\r']).to_owned();
+        if let Some(end) = old.strip_prefix(old.trim_end_matches(['\n', '\r'])).filter(|_| !new.is_empty()) {
+            new.push_str(end);
+        }
+        let edits = vec![Edit::new(range, new)];
+        self.change(looks, step, EditSet { files: vec![FileEdit::Replace { path, edits }] })
+    }
+
+    pub(crate) fn create(&self, looks: &Looks<'_>, step: &Step, new: Create) -> Result<Changed, Error> {
+        if new.text.len() > LARGEST {
+            return Ok(Err(format!("a new file may have {LARGEST} bytes at most")));
+        }
+        match parse(&new.path) {
+            Ok(path) => self.change(looks, step, EditSet { files: vec![FileEdit::Create { path, text: new.text }] }),
+            Err(why) => Ok(Err(why)),
+        }
+    }
+
+    pub(crate) fn delete(&self, looks: &Looks<'_>, step: &Step, path: &str) -> Result<Changed, Error> {
+        match looks.file(path) {
+            Ok((path, _)) => self.change(looks, step, EditSet { files: vec![FileEdit::Delete { path }] }),
+            Err(why) => Ok(Err(why)),
+        }
+    }
+
+    pub(crate) fn move_file(&self, looks: &Looks<'_>, step: &Step, moved: &Move) -> Result<Changed, Error> {
+        match looks.file(&moved.from).and_then(|(from, _)| Ok((from, parse(&moved.to)?))) {
+            Ok((from, to)) => self.change(looks, step, EditSet { files: vec![FileEdit::Move { from, to }] }),
+            Err(why) => Ok(Err(why)),
+        }
+    }
+
+    /// The compiler's rename, which knows every use by meaning.
+    pub(crate) fn rename(&mut self, looks: &Looks<'_>, step: &Step, rename: &Rename) -> Result<Changed, Error> {
+        if !self.has_compiler(looks.tree)? {
+            return Ok(Err("renaming by meaning needs a Rust project; use `references` and `edit`".to_owned()));
+        }
+        let Some(base) = self.state.base.clone() else { return Ok(Err("there is no base".to_owned())) };
+        let (compiler, at) = self.compiler_on(&base, looks.tree)?;
+        let refactoring = Refactoring::Rename { symbol: rename.name.clone(), new_name: rename.to.clone(), at: None };
+        match compiler.refactor(at, &refactoring) {
+            Answer::Known { value: Refactored::Edits { edits, limitations }, .. } => {
+                let notes: Vec<String> = limitations.into_iter().take(5).map(|it| it.text).collect();
+                let changed = self.change(looks, step, edits)?;
+                Ok(changed.map(|(tree, said)| (tree, [said, notes.join("\n")].join("\n").trim_end().to_owned())))
+            }
+            Answer::Known { value: Refactored::Ambiguous { candidates }, .. } => {
+                let names: Vec<String> = candidates.into_iter().map(|it| it.name).collect();
+                Ok(Err(format!("`{}` may be {}", rename.name, names.join(", "))))
+            }
+            Answer::Known { value: Refactored::NotFound { nearest }, .. } => {
+                Ok(Err(format!("nothing is called `{}`; near it are {}", rename.name, nearest.join(", "))))
+            }
+            Answer::Known { value: Refactored::Refused { reason }, .. } | Answer::Unknown { reason } => {
+                Ok(Err(format!("the compiler did not rename it: {reason}")))
+            }
+        }
+    }
+
+    /// Applies a set of edits: scope first, then all of it or nothing, then the syntax of what came of it.
+    fn change(&self, looks: &Looks<'_>, step: &Step, edits: EditSet) -> Result<Changed, Error> {
+        let paths: BTreeSet<TreePath> = edits.paths().cloned().collect();
+        for (whose, scope) in [("the request", &self.state.request.scope), ("this step", &step.scope)] {
+            if let Some(outside) = scope.outside(&paths)?.first() {
+                let allowed = scope.paths.join(", ");
+                let remedy = if whose == "the request" {
+                    ""
+                } else {
+                    "; if it has to change, call `propose_plan` with the reason"
+                };
+                return Ok(Err(format!(
+                    "{outside} lies outside of what {whose} may change ({allowed}){remedy}. Nothing was changed."
+                )));
+            }
+        }
+        let tree = match self.store.apply(looks.tree, &edits) {
+            Ok(tree) => tree,
+            Err(ApplyError::Store(error)) => return Err(error.into()),
+            Err(error) => return Ok(Err(format!("{error}. Nothing was changed."))),
+        };
+        if tree == *looks.tree {
+            return Ok(Err("the text is the same as before: nothing was changed".to_owned()));
+        }
+        for path in &paths {
+            let (before, after) = (self.store.read(looks.tree, path)?, self.store.read(&tree, path)?);
+            let Some(after) = after else { continue };
+            if let Some(why) = new_fault(looks.retrieve, path, before, &after) {
+                return Ok(Err(format!("the edit would leave {path} broken: {why}. Nothing was changed.")));
+            }
+        }
+        let said: Vec<String> = paths.iter().map(ToString::to_string).collect();
+        Ok(Ok((tree, format!("changed {}", said.join(", ")))))
+    }
+
+    /// Whether the compiler has anything to say about this tree.
+    pub(crate) fn has_compiler(&self, tree: &TreeId) -> Result<bool, Error> {
+        Ok(self.house.sandbox.is_ok() && self.store.entries(tree)?.keys().any(|path| path.file_name() == b"Cargo.toml"))
+    }
+
+    /// The gate of a whole step: what the compiler sees that the base does not show, as lines. Empty where it sees nothing
+    /// wrong, or nothing at all.
+    pub(crate) fn gate_problems(&mut self, tree: &TreeId) -> Result<Vec<task::port::GateProblem>, Error> {
+        let Some(base) = self.state.base.clone() else { return Ok(Vec::new()) };
+        if !self.has_compiler(tree)? {
+            return Ok(Vec::new());
+        }
+        let edited: Vec<TreePath> = worktree::published_files(&self.store, &base, tree)?
+            .into_iter()
+            .filter(|file| file.path.as_bytes().ends_with(b".rs"))
+            .map(|file| file.path)
+            .collect();
+        if edited.is_empty() {
+            return Ok(Vec::new());
+        }
+        let (compiler, at) = self.compiler_on(&base, tree)?;
+        Ok(match compiler.gate(at, &edited) {
+            GateReport::Errors { problems, .. } => problems,
+            GateReport::Clean { .. } | GateReport::Unknown { .. } => Vec::new(),
+        })
+    }
+}
+
+/// Whether a written name ends a name with its path: `accepts` and `VersionReq::accepts` end `semver::VersionReq::accepts`.
+fn ends_with_path(name: &str, written: &str) -> bool {
+    let wanted = written.replace('.', "::");
+    let name = name.replace('.', "::");
+    name == wanted || name.strip_suffix(&wanted).is_some_and(|before| before.ends_with("::"))
+}
+
+/// What is wrong with a text that was not wrong before.
+fn new_fault(retrieve: &dyn Retrieve, path: &TreePath, before: Option<Arc<[u8]>>, after: &[u8]) -> Option<String> {
+    let faults = |text: &[u8]| match retrieve.syntax(path, text) {
+        Answer::Known { value, .. } => value,
+        Answer::Unknown { .. } => Vec::new(),
+    };
+    let now = faults(after);
+    let first = now.first()?;
+    if before.is_some_and(|before| !faults(&before).is_empty()) {
+        return None;
+    }
+    Some(format!("line {}: {}", first.line, first.message))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_written_name_may_leave_out_the_beginning_of_a_path() {
+        assert!(ends_with_path("Outer::inner", "inner") && ends_with_path("a::Outer::inner", "Outer.inner"));
+        assert!(!ends_with_path("Outer::winner", "inner"));
+    }
+}

@@ -1,0 +1,211 @@
+//! What a conversation begins with. The first block, about the task as a whole, is byte for byte the same in all of them
+//! as long as the plan is; what changes comes after it.
+
+use std::fmt::Write as _;
+
+use task::port::{Answer, Block, Origin, Query, Told};
+use task::{Event, Plan, Source, Step, StepAction, TreeId, TreePath};
+
+use super::looks::Looks;
+use super::quote::Quoter;
+use super::tools::Seat;
+use crate::proving::TreeFiles;
+use crate::{Error, walk::Walk};
+
+/// Files that tell agents about style and commands, where they stand at the top.
+const GUIDANCE: [&str; 5] =
+    ["AGENTS.md", "CLAUDE.md", ".github/copilot-instructions.md", "CONVENTIONS.md", ".cursorrules"];
+/// Bytes of all guidance, of one pushed excerpt, and of all of them.
+const GUIDANCE_CAP: usize = 12 * 1024;
+const EXCERPT_CAP: usize = 6 * 1024;
+const PUSHED_CAP: usize = 28 * 1024;
+/// A file that a step names is shown whole up to this size.
+const WHOLE_FILE: usize = 8 * 1024;
+
+impl Walk<'_> {
+    /// The block that all conversations of a plan begin with.
+    fn about_the_task(&mut self, plan: Option<&Plan>) -> Result<Block, Error> {
+        let Some(base) = self.state.base.clone() else { return Err(Error::Sentence("the task has no base".into())) };
+        let checks = self.checks_of(&base)?;
+        let (request, quoter) = (self.state.request.clone(), self.desk().quoter.clone());
+        let origin = if request.source == Source::Issue { Origin::Issue } else { Origin::Developer };
+        let mut text = String::from("# Task\n\n");
+        text.push_str(&quoter.block(origin, "the task", &request.description, 32 * 1024));
+        if !request.acceptance_criteria.is_empty() {
+            text.push_str("\nWhat must hold when it is done:\n");
+            for criterion in &request.acceptance_criteria {
+                let _ = writeln!(text, "- {}", quoter.redact(&task::printable(criterion)));
+            }
+        }
+        let paths = &request.scope.paths;
+        let scope = if paths.is_empty() { "any file of the repository".to_owned() } else { paths.join(", ") };
+        let _ = writeln!(text, "\nThe request may change: {scope}");
+        let _ = writeln!(
+            text,
+            "Checks of this repository: {}",
+            if checks.is_empty() { "none".to_owned() } else { checks.join("; ") }
+        );
+        let commands = &request.allowed_commands;
+        let allowed = if commands.is_empty() { "none".to_owned() } else { commands.join("; ") };
+        let _ = writeln!(text, "Commands that `run` takes: {allowed}");
+        let mut left = GUIDANCE_CAP;
+        for name in GUIDANCE {
+            let Ok(path) = name.parse::<TreePath>() else { continue };
+            let Some(bytes) = self.store.read(&base, &path)? else { continue };
+            let Ok(guide) = std::str::from_utf8(&bytes) else { continue };
+            if left > 0 {
+                let _ = write!(
+                    text,
+                    "\n{}",
+                    quoter.block(
+                        Origin::Repository,
+                        &format!("{name}: guidance about style and commands"),
+                        guide,
+                        left
+                    )
+                );
+                left = left.saturating_sub(guide.len());
+            }
+        }
+        if let Some(plan) = plan {
+            let _ = write!(text, "\n# Plan, version {}\n", plan.version);
+            for step in plan.order() {
+                text.push_str(&described(step, &quoter));
+            }
+        }
+        Ok(Block::Text { told: quoter.ours(&text), stable: true })
+    }
+
+    /// Code that belongs to a query, put before the model without being asked for.
+    fn pushed(&mut self, tree: &TreeId, seat: &Seat, query: &str, files: &[String]) -> Result<String, Error> {
+        let (text, shown) = self.with_looks(tree, |_, looks| Ok(push(looks, query, files)))?;
+        if !shown.is_empty() {
+            self.record(Event::Retrieved { stage: seat.stage, excerpts: shown })?;
+        }
+        Ok(text)
+    }
+
+    pub(crate) fn open_planning(&mut self, seat: &Seat, tree: &TreeId) -> Result<Vec<Block>, Error> {
+        let task = self.about_the_task(None)?;
+        let query = self.state.request.description.clone();
+        let pushed = self.pushed(tree, seat, &query, &[])?;
+        let quoter = self.desk().quoter.clone();
+        let mut text = String::from("# Stage: planning\n\nPropose the plan, or ask. Nothing can be edited now.\n");
+        if !pushed.is_empty() {
+            let _ = write!(text, "\nWhat a search for the task found:\n{pushed}");
+        }
+        let mut blocks = vec![task, Block::Text { told: quoter.ours(&text), stable: false }];
+        blocks.extend(self.words_of_the_developer());
+        Ok(blocks)
+    }
+
+    /// The beginning of work on a step; `trouble` is what went wrong before, with what was found out about it.
+    pub(crate) fn open_step(&mut self, seat: &Seat, tree: &TreeId, trouble: &str) -> Result<Vec<Block>, Error> {
+        let plan = self.state.plan.clone();
+        let Some(step) = &seat.step else { return Err(Error::Sentence("there is no step".into())) };
+        let task = self.about_the_task(plan.as_ref())?;
+        let delivers = match &step.action {
+            StepAction::Write { delivers } => delivers.clone(),
+            other => crate::grammar::write(other),
+        };
+        let query =
+            format!("{}\n{delivers}\n{}\n{}", step.title, step.scope.symbols.join(" "), step.scope.paths.join(" "));
+        let pushed = self.pushed(tree, seat, &query, &step.scope.paths)?;
+        let quoter = self.desk().quoter.clone();
+        let mut text = format!("# Stage: coding, step {}\n\n", step.id);
+        let done: Vec<String> = plan
+            .iter()
+            .flat_map(Plan::order)
+            .filter_map(|other| Some((other, self.state.work.steps.get(&other.id)?)))
+            .filter(|(other, record)| record.done && other.id != step.id)
+            .map(|(other, record)| format!("- {}: {}", other.id, record.outcome))
+            .collect();
+        if !done.is_empty() {
+            let _ = writeln!(text, "Done before:\n{}\n", done.join("\n"));
+        }
+        if !trouble.is_empty() {
+            text.push_str(trouble);
+            text.push('\n');
+        }
+        if !pushed.is_empty() {
+            let _ = write!(text, "What this step is about, as it is now:\n{pushed}");
+        }
+        let mut blocks = vec![task, Block::Text { told: quoter.ours(&text), stable: false }];
+        blocks.extend(self.words_of_the_developer());
+        Ok(blocks)
+    }
+
+    pub(crate) fn open_diagnosis(&mut self, trouble: &str) -> Result<Vec<Block>, Error> {
+        let plan = self.state.plan.clone();
+        let task = self.about_the_task(plan.as_ref())?;
+        let text = format!(
+            "# Stage: diagnosing\n\nFind the cause before anything is changed, then call `diagnose`.\n\n{trouble}"
+        );
+        let told = self.desk().quoter.clone().ours(&text);
+        Ok(vec![task, Block::Text { told, stable: false }])
+    }
+
+    /// Answers, guidance and rejections so far: constraints for what follows.
+    fn words_of_the_developer(&self) -> Option<Block> {
+        let work = &self.state.work;
+        let mut text = String::new();
+        for answer in &work.answers {
+            let _ = writeln!(text, "Asked: {}\nThe developer answered: {}", answer.question, answer.text);
+        }
+        for guidance in &work.steering {
+            let _ = writeln!(text, "The developer says: {guidance}");
+        }
+        (!text.is_empty()).then(|| {
+            let told = Told::new(Origin::Developer, &text, 32 * 1024, &self.house.redactor);
+            Block::Text { told, stable: false }
+        })
+    }
+
+    /// The ids of the checks that a tree has.
+    pub(crate) fn checks_of(&self, tree: &TreeId) -> Result<Vec<String>, Error> {
+        let needed = checks::find(&TreeFiles { store: &self.store, tree }, checks::Wanted::default()).all();
+        Ok(needed.checks.into_iter().map(|check| check.id.0).collect())
+    }
+}
+
+fn described(step: &Step, quoter: &Quoter) -> String {
+    let mut text = format!("\n## Step {}: {}\n", step.id, step.title);
+    let _ = writeln!(text, "May change: {}", step.scope.paths.join(", "));
+    if let StepAction::Write { delivers } = &step.action {
+        let _ = writeln!(text, "Delivers: {delivers}");
+    }
+    for criterion in &step.acceptance {
+        let _ = writeln!(text, "Must hold: {criterion}");
+    }
+    if !step.depends_on.is_empty() {
+        let names: Vec<&str> = step.depends_on.iter().map(|id| id.as_str()).collect();
+        let _ = writeln!(text, "After: {}", names.join(", "));
+    }
+    quoter.redact(&text)
+}
+
+/// Files that are named outright, then the best excerpts for the query; with the names of what is shown.
+fn push(looks: &Looks<'_>, query: &str, files: &[String]) -> (String, Vec<String>) {
+    let (mut text, mut shown) = (String::new(), Vec::new());
+    for name in files.iter().filter(|name| !name.contains(['*', '?', '{', '['])) {
+        let Ok((path, whole)) = looks.file(name) else { continue };
+        if whole.len() <= WHOLE_FILE && text.len() + whole.len() <= PUSHED_CAP {
+            text.push_str(&looks.quoter.block(Origin::Repository, &format!("{path}, all of it"), &whole, WHOLE_FILE));
+            shown.push(path.to_string());
+        } else if let Ok(outline) = looks.outline(name) {
+            text.push_str(&outline);
+        }
+    }
+    let query = Query { text: query.to_owned(), most: 8, source_only: false };
+    let Answer::Known { value, .. } = looks.retrieve.search(&query) else { return (text, shown) };
+    for excerpt in value {
+        let path = excerpt.path.to_string();
+        if shown.contains(&path) || text.len() >= PUSHED_CAP {
+            continue;
+        }
+        let what = format!("{path}:{}-{} ({})", excerpt.first_line, excerpt.last_line, excerpt.reason);
+        text.push_str(&looks.quoter.block(Origin::Repository, &what, &excerpt.text, EXCERPT_CAP));
+        shown.push(format!("{path}:{}-{}", excerpt.first_line, excerpt.last_line));
+    }
+    (text, shown)
+}

@@ -1,0 +1,136 @@
+//! Beyond the checks of the project: whether the change does what was asked, as far as anything that runs can tell, and
+//! whether it passes the tests as they were before it touched them.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use task::{Digest, Judgement, Limitation, Receipt, TreeId, TreePath};
+
+use super::acceptance::{Met, met};
+use crate::{Error, walk::Walk};
+
+impl Walk<'_> {
+    /// The judgement with what the request adds to it.
+    pub(crate) fn hold_to_the_request(
+        &mut self,
+        base: &TreeId,
+        tree: &TreeId,
+        receipts: &[Digest],
+        mut judgement: Judgement,
+    ) -> Result<Judgement, Error> {
+        let mut shown: Vec<Receipt> = Vec::new();
+        for key in receipts {
+            shown.extend(self.house.journal.receipt(key)?.filter(|receipt| receipt.tree == *tree));
+        }
+        let steps = self.state.plan.iter().flat_map(|plan| &plan.steps).flat_map(|step| &step.acceptance);
+        let criteria: BTreeSet<String> = self.state.request.acceptance_criteria.iter().chain(steps).cloned().collect();
+        for criterion in criteria {
+            match met(&criterion, shown.iter()) {
+                Met::Yes => {}
+                Met::No(why) => judgement.reasons.push(format!("asked for and not so: {why}")),
+                Met::Unknown => judgement.limitations.push(Limitation::general(format!(
+                    "nothing that runs shows this: {}",
+                    task::printable(&criterion)
+                ))),
+            }
+        }
+        if judgement.reasons.is_empty() {
+            self.hold_to_the_old_tests(base, tree, &mut judgement)?;
+        }
+        judgement.verified = judgement.reasons.is_empty();
+        Ok(judgement)
+    }
+
+    /// Tests that only pass because the change rewrote them prove nothing about the rest of it: the files of tests as they
+    /// were are put back, and what fails then is named. A test file that the request or a plan that the developer approved
+    /// names outright may change.
+    fn hold_to_the_old_tests(&mut self, base: &TreeId, tree: &TreeId, judgement: &mut Judgement) -> Result<(), Error> {
+        let files = worktree::published_files(&self.store, base, tree)?;
+        let rewritten: Vec<TreePath> = files
+            .into_iter()
+            .filter(|file| file.before.is_some() && is_test(&file.path))
+            .map(|file| file.path)
+            .collect();
+        let named = self.named_outright();
+        let (allowed, put_back): (Vec<TreePath>, Vec<TreePath>) =
+            rewritten.into_iter().partition(|path| named.contains(&path.to_string()));
+        for path in allowed {
+            judgement.limitations.push(Limitation::at(
+                path,
+                None,
+                "a test that was there before was changed, as the request says",
+            ));
+        }
+        if put_back.is_empty() {
+            return Ok(());
+        }
+        let entries = self.store.entries(base)?;
+        let mut changes = BTreeMap::new();
+        for path in &put_back {
+            let Some(entry) = entries.get(path) else { continue };
+            changes.insert(path.clone(), Some((self.store.blob(entry.blob)?, entry.mode)));
+        }
+        let old = self.store.edit(tree, &changes)?;
+        if old == *base {
+            return Ok(());
+        }
+        self.house.audience.doing("running the tests as they were before the change");
+        self.store.keep(self.id(), &old)?;
+        let (_, before) = self.prove(base, &old)?;
+        let failing: Vec<String> =
+            before.comparisons.iter().flat_map(|it| it.new_failures.iter().map(|item| item.id.to_string())).collect();
+        match failing.as_slice() {
+            [] => judgement.limitations.extend(put_back.into_iter().map(|path| {
+                Limitation::at(path, None, "this test file was changed; the change passes it as it was, too")
+            })),
+            [first, rest @ ..] => {
+                let more = if rest.is_empty() { String::new() } else { format!(" and {} more", rest.len()) };
+                judgement.reasons.push(format!(
+                    "{first}{more} only passes because the change rewrote the test; name its file in the request (`--paths`) if it is meant to change"
+                ));
+            }
+        }
+        Ok(())
+    }
+
+    /// Paths that the request, or a plan that the developer wrote or approved, names without a wildcard.
+    fn named_outright(&self) -> BTreeSet<String> {
+        let mut named: BTreeSet<String> = self.state.request.scope.paths.iter().cloned().collect();
+        if self.state.request.plan_policy == task::PlanPolicy::Review {
+            named.extend(self.state.plan.iter().flat_map(|plan| &plan.steps).flat_map(|step| step.scope.paths.clone()));
+        }
+        named
+    }
+}
+
+/// Whether a file is one of tests, by its path alone.
+pub(crate) fn is_test(path: &TreePath) -> bool {
+    let text = path.to_string().to_lowercase();
+    let name = text.rsplit('/').next().unwrap_or_default();
+    let folder =
+        text.split('/').rev().skip(1).any(|part| matches!(part, "test" | "tests" | "__tests__" | "spec" | "specs"));
+    let stem = name.rsplit_once('.').map_or(name, |(stem, _)| stem);
+    folder
+        || stem.starts_with("test_")
+        || stem.ends_with("_test")
+        || stem.ends_with("_tests")
+        || stem.ends_with(".test")
+        || stem.ends_with(".spec")
+        || stem == "conftest"
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn test_files_are_known_by_their_path() {
+        for path in
+            ["tests/a.rs", "src/__tests__/a.js", "a.test.ts", "test_users.py", "x/users_test.go", "web/a.spec.tsx"]
+        {
+            assert!(is_test(&path.parse().unwrap()), "{path}");
+        }
+        for path in ["src/testing.rs", "src/latest.js", "contest.py", "src/attest/a.rs"] {
+            assert!(!is_test(&path.parse().unwrap()), "{path}");
+        }
+    }
+}

@@ -1,0 +1,368 @@
+//! Stations 9 to 12 with a model: the steps of the plan in their order, each from its own conversation to the checks that
+//! judge it. What was done and still holds is never done again.
+
+use std::collections::BTreeSet;
+
+use task::port::Stage;
+use task::{
+    AttemptId, Conclusion, Event, Judgement, Plan, Question, Signature, Step, StepId, StopReason, TreeId, TreePath,
+};
+
+use super::controller::{Course, best, course};
+use super::feedback;
+use super::talk::Talked;
+use super::tools::{End, Seat};
+use crate::{Error, walk::Walk};
+
+/// How often the same failures may come before the developer is asked.
+const PATIENCE: usize = 2;
+/// An answer to the question about failures that repeat.
+const STOP_HERE: &str = "Stop here and show me the best tree";
+const GO_ON: &str = "Try once more";
+
+impl Walk<'_> {
+    /// One piece of work further: a step, the checks of a stale one, or the final checks.
+    pub(crate) fn work(&mut self) -> Result<Option<Conclusion>, Error> {
+        let Some(plan) = self.state.plan.clone() else { return Err(Error::Sentence("the task has no plan".into())) };
+        if let Some(judged) =
+            self.state.attempts.last().filter(|attempt| attempt.outcome.as_deref() == Some("verified"))
+        {
+            return self.diff_ready(judged.tree.clone());
+        }
+        let (attempt, tree) = match self.state.attempts.last().filter(|attempt| attempt.outcome.is_none()) {
+            Some(open) => (open.id, open.tree.clone()),
+            None => match self.next_attempt()? {
+                Ok(started) => started,
+                Err(conclusion) => return Ok(Some(conclusion)),
+            },
+        };
+        for step in plan.order() {
+            let record = self.state.work.steps.get(&step.id);
+            match record {
+                Some(record) if record.done && !record.stale => {}
+                Some(record) if record.done => return self.look_again(attempt, step, &tree),
+                _ => return self.write_step(attempt, &plan, step, tree),
+            }
+        }
+        self.final_checks(attempt, &plan, &tree)
+    }
+
+    /// Begins the next attempt, if what happened so far lets it.
+    fn next_attempt(&mut self) -> Result<Result<(AttemptId, TreeId), Conclusion>, Error> {
+        let work = &self.state.work;
+        let fresh = &work.rounds[work.answered_at.min(work.rounds.len())..];
+        let last = fresh.last().cloned();
+        if let Some(answer) =
+            work.answers.last().filter(|answer| answer.text.trim() == STOP_HERE || answer.text.trim() == "1")
+            && fresh.is_empty()
+            && answer.question.starts_with("Shall I go on?")
+        {
+            let what = "the developer stopped it after failures that repeated".to_owned();
+            return Ok(Err(self.hand_over_best(StopReason::NonProgress { what })?));
+        }
+        let max = self.state.request.limits.max_attempts;
+        let tried = self.state.attempts.len();
+        let spent = tried >= max as usize;
+        match (course(fresh, &work.nudged, PATIENCE), last) {
+            (Course::Ask { what }, _) => {
+                let question = Question {
+                    text: format!("Shall I go on? {what}"),
+                    options: vec![STOP_HERE.to_owned(), GO_ON.to_owned()],
+                    why: "what you type beside that is guidance for the next attempt".to_owned(),
+                };
+                return Ok(Err(self.wait_for_answers(vec![question])?));
+            }
+            _ if spent => return Ok(Err(self.hand_over_best(StopReason::Attempts { max })?)),
+            (Course::Nudge, Some(last)) => {
+                let attempt = self.state.attempts.last().map_or(AttemptId(1), |attempt| attempt.id);
+                self.record(Event::Nudged { attempt, failures: last.failures })?;
+            }
+            _ => {}
+        }
+        let id = AttemptId(tried as u64 + 1);
+        let from = match self.state.attempts.last() {
+            Some(attempt) => attempt.tree.clone(),
+            None => self.start()?.tree,
+        };
+        let configuration = self.configuration();
+        self.record(Event::AttemptStarted { attempt: id, from: from.clone(), configuration })?;
+        Ok(Ok((id, from)))
+    }
+
+    /// The best tree so far becomes the last attempt's, so that it is the one that is handed over.
+    fn hand_over_best(&mut self, reason: StopReason) -> Result<Conclusion, Error> {
+        if let Some((tree, _)) = best(&self.state.work.rounds)
+            && let Some(attempt) = self.state.attempts.last().map(|attempt| attempt.id)
+        {
+            let (tree, what) = (tree.clone(), "the best tree of all attempts".to_owned());
+            self.record(Event::Checkpointed { attempt, tree, what, limitations: Vec::new() })?;
+        }
+        Ok(Conclusion::Stopped { reason })
+    }
+
+    /// A conversation about one step, and what the step's own checks say afterwards.
+    fn write_step(
+        &mut self,
+        attempt: AttemptId,
+        plan: &Plan,
+        step: &Step,
+        tree: TreeId,
+    ) -> Result<Option<Conclusion>, Error> {
+        let begun =
+            self.state.work.steps.get(&step.id).filter(|record| record.attempt == attempt && record.outcome.is_empty());
+        let from = match begun {
+            Some(record) => record.from.clone(),
+            None => {
+                self.record(Event::StepStarted { attempt, step: step.id.clone(), from: tree.clone() })?;
+                tree
+            }
+        };
+        self.house.audience.doing(format!("step {}: {}", step.id, step.title));
+        let trouble = match self.trouble(attempt, step, &from)? {
+            Ok(trouble) => trouble,
+            Err(conclusion) => return Ok(Some(conclusion)),
+        };
+        let seat = Seat { stage: Stage::Code, attempt: Some(attempt), step: Some(step.clone()) };
+        let mut reached = from.clone();
+        let start = from.clone();
+        let number = self.conversation(&seat, |walk| walk.open_step(&seat, &start, &trouble))?;
+        let talked = self.talk(number, &seat, &mut reached)?;
+        if reached != from {
+            self.checkpoint(&reached, &format!("step {}", step.id), &[])?;
+        }
+        match talked {
+            Talked::End(End::Done { summary, unfinished }) => {
+                let outcome = one_line(&summary, &unfinished);
+                self.judge_step(attempt, plan, step, &from, &reached, outcome)
+            }
+            Talked::End(End::Revised { plan, because }) => self.revise_plan(plan, because),
+            Talked::End(End::Asked(questions)) => self.wait_for_answers(questions).map(Some),
+            Talked::End(_) => Err(Error::Sentence("a step ended like another stage".into())),
+            Talked::Stuck(what) => {
+                self.fail(attempt, step, &reached, &what)?;
+                let stuck =
+                    self.state.attempts.iter().rev().take(2).filter(|it| it.outcome.as_deref() == Some(what.as_str()));
+                if stuck.count() >= 2 {
+                    return Ok(Some(self.hand_over_best(StopReason::NonProgress { what })?));
+                }
+                Ok(None)
+            }
+            Talked::Over(conclusion) => Ok(Some(conclusion)),
+        }
+    }
+
+    /// Runs the checks of a step; the last step's are the final ones.
+    fn judge_step(
+        &mut self,
+        attempt: AttemptId,
+        plan: &Plan,
+        step: &Step,
+        from: &TreeId,
+        tree: &TreeId,
+        outcome: String,
+    ) -> Result<Option<Conclusion>, Error> {
+        let others = plan.steps.iter().filter(|other| other.id != step.id);
+        let last = others.clone().all(|other| self.state.work.holding().contains(&other.id));
+        if !last
+            && let Some((what, failures)) = self.check_step(attempt, step, tree)?
+            && !failures.is_empty()
+        {
+            self.fail(attempt, step, tree, &what)?;
+            return Ok(None);
+        }
+        let (id, reached) = (step.id.clone(), tree.clone());
+        self.record(Event::StepEnded {
+            attempt,
+            step: id,
+            tree: reached,
+            done: true,
+            outcome,
+            files: self.changed(from, tree)?,
+        })?;
+        self.go_stale(attempt, plan, step)?;
+        Ok(None)
+    }
+
+    /// What this step changed may belong to earlier ones: their results, and those of everything after them, no longer hold.
+    fn go_stale(&mut self, attempt: AttemptId, plan: &Plan, step: &Step) -> Result<(), Error> {
+        let steps = &self.state.work.steps;
+        let Some(own) = steps.get(&step.id).map(|record| record.last_files.clone()) else { return Ok(()) };
+        let mut stale: BTreeSet<StepId> = BTreeSet::new();
+        for (id, record) in steps.iter().filter(|(id, record)| record.done && **id != step.id) {
+            if record.files.intersection(&own).next().is_some() {
+                stale.insert(id.clone());
+                stale.extend(plan.dependants(id));
+            }
+        }
+        // Done again, it may have changed what those that build upon it found.
+        if steps.get(&step.id).is_some_and(|record| record.begun > 1) {
+            stale.extend(plan.dependants(&step.id));
+        }
+        stale.remove(&step.id);
+        stale.retain(|id| steps.get(id).is_some_and(|record| record.done && !record.stale));
+        if stale.is_empty() {
+            return Ok(());
+        }
+        let (because, steps) = (step.id.clone(), stale.into_iter().collect());
+        Ok(self.record(Event::StepsStale { attempt, because, steps })?)
+    }
+
+    /// A step whose result became stale: its checks run on the tree as it is now. Only if they fail is it written again.
+    fn look_again(&mut self, attempt: AttemptId, step: &Step, tree: &TreeId) -> Result<Option<Conclusion>, Error> {
+        match self.check_step(attempt, step, tree)? {
+            Some((what, failures)) if !failures.is_empty() => self.fail(attempt, step, tree, &what)?,
+            _ => {
+                // No check speaks of it by itself: the final ones will.
+                let outcome =
+                    self.state.work.steps.get(&step.id).map(|record| record.outcome.clone()).unwrap_or_default();
+                let (id, tree) = (step.id.clone(), tree.clone());
+                self.record(Event::StepEnded { attempt, step: id, tree, done: true, outcome, files: Vec::new() })?;
+            }
+        }
+        Ok(None)
+    }
+
+    /// The checks that a step names, or those that build what it changed. `None` where there is none.
+    fn check_step(
+        &mut self,
+        attempt: AttemptId,
+        step: &Step,
+        tree: &TreeId,
+    ) -> Result<Option<(String, Vec<Signature>)>, Error> {
+        let Some(base) = self.state.base.clone() else { return Ok(None) };
+        let known = self.checks_of(tree)?;
+        let named: Vec<String> = step.checks.iter().filter(|name| known.contains(name)).cloned().collect();
+        let wanted = if named.is_empty() { self.builds_of(&base, tree)? } else { named };
+        if wanted.is_empty() {
+            return Ok(None);
+        }
+        let (receipts, judgement) = self.prove_some(&base, tree, Some(&wanted))?;
+        let failures = if is_conclusive(&judgement) { judgement.signatures_of_failures() } else { Vec::new() };
+        let ran = self.take_ran();
+        let (id, at) = (step.id.clone(), tree.clone());
+        self.record(Event::StepChecked { attempt, step: id, tree: at, receipts, failures: failures.clone(), ran })?;
+        let what = self.with_looks(tree, |_, looks| Ok(feedback::of(&judgement, looks)))?;
+        Ok(Some((what, failures)))
+    }
+
+    /// The required checks on the whole, against the base.
+    fn final_checks(&mut self, attempt: AttemptId, plan: &Plan, tree: &TreeId) -> Result<Option<Conclusion>, Error> {
+        let Some(base) = self.state.base.clone() else { return Err(Error::Sentence("the task has no base".into())) };
+        if *tree == base {
+            let what = "the model says that it is done, and has changed nothing".to_owned();
+            self.record(Event::AttemptEnded { attempt, tree: tree.clone(), outcome: what.clone() })?;
+            return Ok(Some(Conclusion::Stopped { reason: StopReason::NonProgress { what } }));
+        }
+        if let Some(conclusion) = self.leaves_the_scope(&base, tree)? {
+            return Ok(Some(conclusion));
+        }
+        let (receipts, judgement) = self.prove(&base, tree)?;
+        let judgement = self.hold_to_the_request(&base, tree, &receipts, judgement)?;
+        let (verified, reasons) = (judgement.verified, judgement.reasons.join("; "));
+        let helpless = !is_conclusive(&judgement);
+        let trouble = self.with_looks(tree, |_, looks| Ok(feedback::of(&judgement, looks)))?;
+        let target = self.culprit(plan, &judgement);
+        let ran = self.take_ran();
+        let judgement = Some(Box::new(judgement));
+        self.record(Event::Checked { attempt, tree: tree.clone(), receipts, judgement, ran })?;
+        if verified || helpless {
+            // Where no check could judge it, another attempt would be judged no better.
+            let outcome = if verified { "verified".to_owned() } else { reasons };
+            self.record(Event::AttemptEnded { attempt, tree: tree.clone(), outcome })?;
+            return self.diff_ready(tree.clone());
+        }
+        self.fail(attempt, &target, tree, &trouble)?;
+        Ok(None)
+    }
+
+    /// The step that is to be done again: the one whose files the failures name most often, else the last.
+    fn culprit(&self, plan: &Plan, judgement: &Judgement) -> Step {
+        let order = plan.order();
+        let at: Vec<&TreePath> = judgement
+            .comparisons
+            .iter()
+            .flat_map(|it| &it.new_failures)
+            .filter_map(|item| item.at.as_ref().map(|(path, _)| path))
+            .collect();
+        let hits = |step: &Step| {
+            let record = self.state.work.steps.get(&step.id);
+            record.map_or(0, |record| at.iter().filter(|path| record.files.contains(**path)).count())
+        };
+        let named = order.iter().rev().max_by_key(|step| hits(step)).filter(|step| hits(step) > 0);
+        named.or(order.last()).map_or_else(|| plan.steps[0].clone(), |step| (*step).clone())
+    }
+
+    /// The attempt ends here; what was found is kept for the one that mends it.
+    fn fail(&mut self, attempt: AttemptId, step: &Step, tree: &TreeId, what: &str) -> Result<(), Error> {
+        let outcome: String = if what.is_empty() { "failed".to_owned() } else { what.to_owned() };
+        let (id, reached) = (step.id.clone(), tree.clone());
+        self.record(Event::StepEnded {
+            attempt,
+            step: id,
+            tree: reached,
+            done: false,
+            outcome: outcome.clone(),
+            files: Vec::new(),
+        })?;
+        self.checkpoint(tree, &format!("step {}", step.id), &[])?;
+        let first = outcome.lines().next().unwrap_or_default().to_owned();
+        Ok(self.record(Event::AttemptEnded { attempt, tree: tree.clone(), outcome: first })?)
+    }
+
+    /// What went wrong with a step before, with the diagnosis that is asked for first; empty for a step that is new.
+    fn trouble(&mut self, attempt: AttemptId, step: &Step, tree: &TreeId) -> Result<Result<String, Conclusion>, Error> {
+        let before = self.state.attempts.iter().rev().find(|it| it.id != attempt).map(|it| it.id);
+        let Some(what) = self.state.work.failed.get(&step.id).cloned().filter(|_| before.is_some()) else {
+            return Ok(Ok(String::new()));
+        };
+        let Some(base) = self.state.base.clone() else { return Ok(Ok(what)) };
+        let quoter = self.desk().quoter.clone();
+        let diff = String::from_utf8_lossy(&worktree::unified(&self.store, &base, tree)?).into_owned();
+        let mut text = format!("The attempt before failed.\n\n{what}\n");
+        text.push_str(&quoter.block(
+            task::port::Origin::Repository,
+            "the change so far, against the base",
+            &diff,
+            12 * 1024,
+        ));
+        let nudged = self.state.work.rounds.last().is_some_and(|last| self.state.work.nudged.contains(&last.failures));
+        if nudged {
+            text.push_str("\nThese are the same failures as before: what was done did not touch their cause. Do not repeat it; look for what was assumed and is not so.\n");
+        }
+        let seat = Seat { stage: Stage::Diagnose, attempt: Some(attempt), step: Some(step.clone()) };
+        let evidence = text.clone();
+        let number = self.conversation(&seat, |walk| walk.open_diagnosis(&evidence))?;
+        let mut at = tree.clone();
+        match self.talk(number, &seat, &mut at)? {
+            Talked::End(End::Diagnosed { cause, fix }) => {
+                let diagnosis = format!("Cause: {cause}\nFix: {fix}\n");
+                text.push_str(&quoter.block(task::port::Origin::Model, "the diagnosis", &diagnosis, 4096));
+                Ok(Ok(text))
+            }
+            Talked::Over(conclusion) => Ok(Err(conclusion)),
+            // Without a diagnosis the evidence has to do.
+            Talked::End(_) | Talked::Stuck(_) => Ok(Ok(text)),
+        }
+    }
+
+    fn changed(&self, from: &TreeId, to: &TreeId) -> Result<Vec<TreePath>, Error> {
+        Ok(worktree::published_files(&self.store, from, to)?.into_iter().map(|file| file.path).collect())
+    }
+}
+
+/// Whether something that could run says that the tree is wrong, or all of it that it is right.
+fn is_conclusive(judgement: &Judgement) -> bool {
+    let failing = |it: &task::Comparison| !it.new_failures.is_empty() || !it.vanished.is_empty();
+    judgement.verified
+        || judgement.comparisons.iter().any(failing)
+        || (!judgement.comparisons.is_empty() && judgement.comparisons.iter().all(|it| it.verdict.is_conclusive()))
+}
+
+fn one_line(summary: &str, unfinished: &[String]) -> String {
+    let mut text = summary.split_whitespace().collect::<Vec<_>>().join(" ");
+    for left in unfinished {
+        text.push_str(&format!(" Unfinished: {}", left.split_whitespace().collect::<Vec<_>>().join(" ")));
+    }
+    let text: String = task::printable(&text).chars().take(600).collect();
+    if text.is_empty() { "done".to_owned() } else { text }
+}

@@ -1,0 +1,348 @@
+//! What a tool call does. The model proposes; whether it may, and what it means, is decided here.
+
+use task::port::{Arguments, Origin, Stage};
+use task::{AttemptId, Event, Plan, Question, Step, Tool, TreeId};
+
+use super::arguments::{
+    Ask, At, CheckNamed, Create, Diagnosis, Done, Edits, Move, Named, Proposed, Read, Rename, RunCommand, Search,
+    SymbolEdit, read,
+};
+use super::change::Changed;
+use super::looks::{Looked, Looks};
+use super::prompt;
+use crate::{Error, Progress, walk::Walk};
+
+/// Where in the walk a conversation belongs.
+#[derive(Debug, Clone)]
+pub(crate) struct Seat {
+    pub stage: Stage,
+    pub attempt: Option<AttemptId>,
+    pub step: Option<Step>,
+}
+
+/// What ends a conversation.
+#[derive(Debug)]
+pub(crate) enum End {
+    Plan(Plan),
+    Revised { plan: Plan, because: String },
+    Asked(Vec<Question>),
+    Diagnosed { cause: String, fix: String },
+    Done { summary: String, unfinished: Vec<String> },
+}
+
+/// The answer to a call, and whether it ends the conversation.
+#[derive(Debug)]
+pub(crate) struct Output {
+    pub text: String,
+    pub failed: bool,
+    pub end: Option<End>,
+}
+
+impl Output {
+    fn said(looked: Looked) -> Self {
+        let failed = looked.is_err();
+        Self { text: looked.unwrap_or_else(|why| why), failed, end: None }
+    }
+
+    fn failed(text: impl Into<String>) -> Self {
+        Self { text: text.into(), failed: true, end: None }
+    }
+
+    fn end(end: End) -> Self {
+        Self { text: "taken".to_owned(), failed: false, end: Some(end) }
+    }
+}
+
+/// Tools that only look at a tree; `None` for any other.
+pub(crate) fn look(looks: &Looks<'_>, name: &str, arguments: &Arguments) -> Option<Looked> {
+    Some(match name {
+        "read" => read(arguments).and_then(|it: Read| looks.read(&it.path, it.first_line, it.last_line)),
+        "search" => read(arguments).and_then(|it: Search| looks.search(&it.query)),
+        "symbol" => read(arguments).and_then(|it: Named| looks.symbol(&it.name)),
+        "references" => read(arguments).and_then(|it: Named| looks.uses(&it.name)),
+        "outline" => read(arguments).and_then(|it: At| looks.outline(&it.path)),
+        _ => return None,
+    })
+}
+
+/// Which kind of operation a tool is, for what the request permits.
+fn kind(name: &str) -> Option<Tool> {
+    Some(match name {
+        "read" | "outline" => Tool::Read,
+        "search" | "symbol" | "references" => Tool::Search,
+        "edit" | "edit_symbol" | "create" | "delete" | "move" | "rename" => Tool::Edit,
+        "check" | "run" => Tool::Execute,
+        "ask" | "propose_plan" | "diagnose" | "answer" | "done" => Tool::Think,
+        _ => return None,
+    })
+}
+
+/// The stages in which a tool may be called.
+pub(crate) fn fits(name: &str, stage: Stage) -> bool {
+    match name {
+        "read" | "outline" | "search" | "symbol" | "references" => true,
+        "ask" => matches!(stage, Stage::Plan | Stage::Code),
+        "propose_plan" => matches!(stage, Stage::Plan | Stage::Code),
+        "diagnose" => stage == Stage::Diagnose,
+        "answer" => stage == Stage::Explain,
+        _ => stage == Stage::Code,
+    }
+}
+
+/// Why a call cannot be taken at all.
+pub(crate) fn refusal(name: &str, stage: Stage, permitted: &[Tool]) -> Option<String> {
+    let Some(kind) = kind(name) else {
+        let names: Vec<String> = prompt::tools().into_iter().map(|tool| tool.name).collect();
+        let odd: String = task::printable(name).chars().take(60).collect();
+        return Some(format!("there is no tool `{odd}`; there are {}", names.join(", ")));
+    };
+    if !fits(name, stage) {
+        return Some(format!("`{name}` has no place while the stage is `{}`", stage.as_str()));
+    }
+    // Thinking is not to be forbidden: without it nothing ends.
+    if kind != Tool::Think && !permitted.contains(&kind) {
+        return Some(format!("the developer's request does not permit `{name}` (`--tools`)"));
+    }
+    None
+}
+
+/// A call in a few words, for people.
+pub(crate) fn sketch(name: &str, arguments: &Arguments) -> String {
+    let Arguments::Read(value) = arguments else { return name.to_owned() };
+    let first = |key: &str| value.get(key).and_then(|it| it.as_str()).map(str::to_owned);
+    let edited = || {
+        let paths = value.get("edits")?.as_array()?.iter().filter_map(|edit| edit.get("path")?.as_str());
+        Some(paths.collect::<std::collections::BTreeSet<_>>().into_iter().collect::<Vec<_>>().join(", "))
+    };
+    let what = ["path", "query", "name", "from", "check"].iter().find_map(|key| first(key)).or_else(edited);
+    let what: String = task::printable(&what.unwrap_or_default()).chars().take(80).collect();
+    format!("{name} {}", what.lines().next().unwrap_or_default()).trim_end().to_owned()
+}
+
+impl Walk<'_> {
+    /// Does what a call asks for. A tree that came of it is in `tree` afterwards.
+    pub(crate) fn use_tool(
+        &mut self,
+        seat: &Seat,
+        tree: &mut TreeId,
+        name: &str,
+        arguments: &Arguments,
+    ) -> Result<Output, Error> {
+        if let Some(why) = refusal(name, seat.stage, &self.state.request.tools) {
+            return Ok(Output::failed(why));
+        }
+        self.house.audience.tell(Progress::Tool(sketch(name, arguments)));
+        match name {
+            "references" => {
+                let named: Named = match read(arguments) {
+                    Ok(named) => named,
+                    Err(why) => return Ok(Output::failed(why)),
+                };
+                if let Some(text) = self.resolved_uses(tree, &named.name)? {
+                    return Ok(Output { text, failed: false, end: None });
+                }
+                self.with_looks(tree, |_, looks| Ok(Output::said(looks.uses(&named.name))))
+            }
+            "read" | "search" | "symbol" | "outline" => self.with_looks(tree, |_, looks| {
+                Ok(look(looks, name, arguments).map_or_else(|| Output::failed("no such tool"), Output::said))
+            }),
+            "edit" | "edit_symbol" | "create" | "delete" | "move" | "rename" => {
+                self.edit_tool(seat, tree, name, arguments)
+            }
+            "check" => match read(arguments) {
+                Ok(CheckNamed { check }) => self.check_tool(tree, &check),
+                Err(why) => Ok(Output::failed(why)),
+            },
+            "run" => match read(arguments) {
+                Ok(RunCommand { command }) => {
+                    let ran = self.run_command(tree, &command)?;
+                    Ok(Output::said(ran))
+                }
+                Err(why) => Ok(Output::failed(why)),
+            },
+            "ask" => Ok(self.ask_tool(arguments)),
+            "propose_plan" => Ok(self.plan_tool(seat, arguments)),
+            "diagnose" => Ok(match read(arguments) {
+                Ok(Diagnosis { cause, fix }) => Output::end(End::Diagnosed { cause, fix }),
+                Err(why) => Output::failed(why),
+            }),
+            "done" => match read(arguments) {
+                Ok(Done { summary, unfinished }) => self.done_tool(seat, tree, summary, unfinished),
+                Err(why) => Ok(Output::failed(why)),
+            },
+            // `answer` belongs to explaining, which is no walk.
+            _ => Ok(Output::failed(format!("`{name}` has no place here"))),
+        }
+    }
+
+    /// Shows a tree to someone who looks.
+    pub(crate) fn with_looks<T>(
+        &mut self,
+        tree: &TreeId,
+        f: impl FnOnce(&mut Self, &Looks<'_>) -> Result<T, Error>,
+    ) -> Result<T, Error> {
+        let store = std::sync::Arc::clone(&self.store);
+        let desk = self.desk();
+        let retrieve = desk.indexed.show(&store, tree)?;
+        let quoter = desk.quoter.clone();
+        f(self, &Looks { store: &store, tree, retrieve: &*retrieve, quoter: &quoter })
+    }
+
+    fn edit_tool(
+        &mut self,
+        seat: &Seat,
+        tree: &mut TreeId,
+        name: &str,
+        arguments: &Arguments,
+    ) -> Result<Output, Error> {
+        let Some(step) = seat.step.clone() else { return Ok(Output::failed("there is no step to edit for")) };
+        let before = tree.clone();
+        let changed: Changed = self.with_looks(&before, |walk, looks| match name {
+            "edit" => match read::<Edits>(arguments) {
+                Ok(it) => walk.exact_edits(looks, &step, it.edits),
+                Err(why) => Ok(Err(why)),
+            },
+            "edit_symbol" => match read::<SymbolEdit>(arguments) {
+                Ok(it) => walk.symbol_edit(looks, &step, it),
+                Err(why) => Ok(Err(why)),
+            },
+            "create" => match read::<Create>(arguments) {
+                Ok(it) => walk.create(looks, &step, it),
+                Err(why) => Ok(Err(why)),
+            },
+            "delete" => match read::<At>(arguments) {
+                Ok(it) => walk.delete(looks, &step, &it.path),
+                Err(why) => Ok(Err(why)),
+            },
+            "move" => match read::<Move>(arguments) {
+                Ok(it) => walk.move_file(looks, &step, &it),
+                Err(why) => Ok(Err(why)),
+            },
+            _ => match read::<Rename>(arguments) {
+                Ok(it) => walk.rename(looks, &step, &it),
+                Err(why) => Ok(Err(why)),
+            },
+        })?;
+        Ok(match changed {
+            Ok((reached, said)) => {
+                *tree = reached;
+                Output::said(Ok(said))
+            }
+            Err(why) => Output::failed(why),
+        })
+    }
+
+    fn check_tool(&mut self, tree: &TreeId, name: &str) -> Result<Output, Error> {
+        let known = self.checks_of(tree)?;
+        if !known.iter().any(|id| id == name) {
+            return Ok(Output::failed(format!(
+                "there is no check `{}`; there are {}",
+                task::printable(name),
+                known.join(", ")
+            )));
+        }
+        let Some(base) = self.state.base.clone() else { return Ok(Output::failed("there is no base")) };
+        let (_, judgement) = self.prove_some(&base, tree, Some(&[name.to_owned()]))?;
+        self.with_looks(tree, |walk, looks| {
+            let failed = judgement.comparisons.iter().any(|it| !it.new_failures.is_empty() || !it.vanished.is_empty());
+            let text = super::feedback::of(&judgement, looks);
+            let text = if failed || !text.is_empty() {
+                text
+            } else {
+                format!("{name}: nothing fails that does not fail at base")
+            };
+            walk.not_cancelled()?;
+            Ok(Output { text, failed: false, end: None })
+        })
+    }
+
+    /// Answers come back as the result of the call that asked; until they are there, the call is the end.
+    fn ask_tool(&self, arguments: &Arguments) -> Output {
+        let asked: Ask = match read(arguments) {
+            Ok(asked) => asked,
+            Err(why) => return Output::failed(why),
+        };
+        let questions: Vec<Question> =
+            asked.questions.into_iter().take(8).map(super::arguments::Asked::question).collect();
+        if questions.is_empty() || questions.iter().any(|question| question.text.is_empty()) {
+            return Output::failed("a question needs a text");
+        }
+        let answer = |question: &Question| {
+            let answers = self.state.work.answers.iter().rev();
+            answers.clone().find(|answer| answer.question == question.text).map(|answer| answer.text.clone())
+        };
+        let answers: Option<Vec<String>> = questions.iter().map(answer).collect();
+        match answers {
+            Some(answers) => {
+                let said =
+                    questions.iter().zip(answers).map(|(question, answer)| format!("{}\n-> {answer}", question.text));
+                Output { text: said.collect::<Vec<_>>().join("\n\n"), failed: false, end: None }
+            }
+            None => Output::end(End::Asked(questions)),
+        }
+    }
+
+    fn plan_tool(&self, seat: &Seat, arguments: &Arguments) -> Output {
+        let proposed: Proposed = match read(arguments) {
+            Ok(proposed) => proposed,
+            Err(why) => return Output::failed(why),
+        };
+        let because = task::printable(proposed.because.trim());
+        let present = self.state.plan.as_ref().map(|plan| plan.version);
+        if seat.stage == Stage::Code && because.is_empty() {
+            return Output::failed("a plan in place of the present one needs its reason (`because`)");
+        }
+        match proposed.plan(present.unwrap_or(0) + 1, present) {
+            Ok(plan) if seat.stage == Stage::Code => Output::end(End::Revised { plan, because }),
+            Ok(plan) => Output::end(End::Plan(plan)),
+            Err(why) => Output::failed(format!("the plan cannot be taken: {why}")),
+        }
+    }
+
+    /// Before a step counts as finished the compiler looks at it, and mends for nothing what it can.
+    fn done_tool(
+        &mut self,
+        seat: &Seat,
+        tree: &mut TreeId,
+        summary: String,
+        unfinished: Vec<String>,
+    ) -> Result<Output, Error> {
+        let (mended, problems) = self.mend(seat, tree)?;
+        if let Some(attempt) = seat.attempt {
+            let verdict = if problems.is_empty() { "clean" } else { "errors" }.to_owned();
+            let said = problems.iter().take(20).map(|it| format!("{}:{}: {}", it.path, it.line, it.message)).collect();
+            self.record(Event::Gated { attempt, tree: tree.clone(), verdict, problems: said })?;
+        }
+        if problems.is_empty() || self.desk().refused_done >= 2 {
+            return Ok(Output::end(End::Done { summary, unfinished }));
+        }
+        self.desk().refused_done += 1;
+        let quoter = self.desk().quoter.clone();
+        let lines: Vec<String> =
+            problems.iter().take(20).map(|it| format!("{}:{}: {}", it.path, it.line, it.message)).collect();
+        let said = quoter.block(Origin::Output, "the compiler's view of the tree", &lines.join("\n"), 8192);
+        let mended = if mended > 0 { format!(" It has mended {mended} others by itself.") } else { String::new() };
+        Ok(Output::failed(format!("not finished: the compiler sees what the base does not show.{mended}\n{said}")))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_tool_that_is_offered_has_a_kind_and_a_stage() {
+        for tool in prompt::tools() {
+            assert!(kind(&tool.name).is_some(), "{}", tool.name);
+            assert!(Stage::ALL.iter().any(|stage| fits(&tool.name, *stage)), "{}", tool.name);
+        }
+    }
+
+    #[test]
+    fn unknown_tools_and_tools_of_another_stage_are_named() {
+        assert!(refusal("bash", Stage::Code, &Tool::ALL).unwrap().contains("there is no tool `bash`"));
+        assert!(refusal("edit", Stage::Plan, &Tool::ALL).unwrap().contains("no place"));
+        assert!(refusal("run", Stage::Code, &[Tool::Read]).unwrap().contains("does not permit"));
+        assert_eq!(refusal("done", Stage::Code, &[]), None);
+    }
+}
