@@ -92,6 +92,16 @@ impl Archive {
         }
     }
 
+    /// Takes out one text, such as a script that is no part of the project.
+    ///
+    /// # Panics
+    /// When there is none with this path.
+    pub fn take(&mut self, path: &str) -> String {
+        let text = String::from_utf8(self.bytes(path).to_vec()).unwrap();
+        self.entries.retain(|entry| entry.path != Path::new(path));
+        text
+    }
+
     /// The bytes of one entry.
     ///
     /// # Panics
@@ -232,6 +242,13 @@ x
         assert_eq!((mode("a.txt"), mode("bin/run")), (0o644, 0o755));
         assert_eq!(fs::read_link(folder.path().join("link")).unwrap(), Path::new("a.txt"));
         assert!(folder.path().join("hollow").is_dir());
+    }
+
+    #[test]
+    fn what_was_taken_is_not_unpacked() {
+        let mut archive = Archive::parse(TEXT);
+        assert_eq!(archive.take("a.txt"), "one\n-- not a section --\n");
+        assert!(archive.entries.iter().all(|entry| entry.path != Path::new("a.txt")));
     }
 
     #[test]

@@ -28,6 +28,7 @@
 mod anthropic;
 mod audit;
 mod cable;
+mod conversation;
 mod door;
 mod http;
 mod moves;
@@ -115,7 +116,7 @@ impl ScriptedModel {
 
     /// How often the messages of a conversation were rewritten.
     pub fn rewrites(&self) -> usize {
-        self.shared.state().audit.rewrites
+        self.shared.state().audit.conversations.rewrites
     }
 
     /// Moves of a list that were not made.

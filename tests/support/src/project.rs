@@ -19,7 +19,11 @@ pub struct Project {
 impl Project {
     /// A plain folder with the entries of an [`Archive`].
     pub fn new(archive: &str) -> Self {
-        let archive = Archive::parse(archive);
+        Self::of(&Archive::parse(archive))
+    }
+
+    /// The same from an archive that was read, perhaps without a script that was taken out.
+    pub fn of(archive: &Archive) -> Self {
         let folder = tempfile::Builder::new().prefix("understudy-test-").tempdir().unwrap();
         let project = Self { folder, description: archive.description.clone() };
         fs::create_dir(project.path()).unwrap();

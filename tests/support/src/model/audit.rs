@@ -4,44 +4,43 @@ use std::collections::HashMap;
 
 use serde_json::Value;
 
+use super::conversation::Conversations;
 use super::reply::Part;
 use super::seen::{Block, Message, Role};
-use super::usage::Piece;
 use super::{Rules, Seen, Wire};
 
 #[derive(Debug, Default)]
 pub(super) struct Audit {
-    conversations: HashMap<(Wire, String, String), Vec<Turn>>,
+    pub(super) conversations: Conversations,
     /// Text by signature.
     thoughts: HashMap<String, String>,
-    /// By id: the tool, its arguments, and the signature of the thinking before it.
-    calls: HashMap<String, (String, String, Option<String>)>,
-    pub(super) rewrites: usize,
+    /// By id, which a script may use more than once.
+    calls: HashMap<String, Vec<Sent>>,
 }
 
-/// What is remembered of a request.
+/// A call that was sent.
 #[derive(Debug)]
-struct Turn {
-    number: usize,
-    head: String,
-    messages: Vec<Piece>,
-    /// Messages of the assistant among them.
-    answers: usize,
+struct Sent {
+    name: String,
+    args: String,
+    /// The signature of the thinking before it, on the wire that wants it back.
+    thought: Option<String>,
 }
 
 impl Audit {
     /// Remembers what was sent, so that it can be recognised when it comes back.
-    pub(super) fn sent(&mut self, parts: &[Part]) {
+    pub(super) fn sent(&mut self, wire: Wire, parts: &[Part]) {
         let mut thought = None;
         for part in parts {
             match part {
                 Part::Text(_) => {}
                 Part::Thinking { text, signature } => {
-                    thought = Some(signature.clone());
+                    thought = Some(signature.clone()).filter(|_| wire == Wire::Anthropic);
                     self.thoughts.insert(signature.clone(), text.clone());
                 }
                 Part::Call { id, name, args } => {
-                    self.calls.insert(id.clone(), (name.clone(), args.clone(), thought.clone()));
+                    let sent = Sent { name: name.clone(), args: args.clone(), thought: thought.clone() };
+                    self.calls.entry(id.clone()).or_default().push(sent);
                 }
             }
         }
@@ -59,7 +58,7 @@ impl Audit {
         for message in seen.messages.iter().filter(|message| message.role == Role::Assistant) {
             faults.extend(self.echo(seen.wire, message));
         }
-        faults.extend(self.continuity(seen, rules));
+        faults.extend(self.conversations.faults(seen, rules));
         faults
     }
 
@@ -77,12 +76,13 @@ impl Audit {
                 }
                 Block::Call { id, name, args } => {
                     // An unknown id may come from a server that was asked before this one.
-                    let Some((tool, sent, thought)) = self.calls.get(id) else { continue };
-                    let changed = serde_json::from_str::<Value>(sent).is_ok_and(|sent| sent != *args);
-                    if name != tool || changed {
+                    let Some(sent) = self.calls.get(id) else { continue };
+                    let Some(same) = sent.iter().rev().find(|sent| sent.is(name, args)) else {
+                        let Sent { name: tool, args: sent, .. } = &sent[sent.len() - 1];
                         faults.push(format!("the call {id} was sent as {tool} {sent} and came back as {name} {args}"));
-                    }
-                    let thought = thought.as_ref().filter(|_| wire == Wire::Anthropic);
+                        continue;
+                    };
+                    let thought = same.thought.as_ref().filter(|_| wire == Wire::Anthropic);
                     if thought.is_some_and(|thought| !thoughts.contains(&thought)) {
                         faults.push(format!("the call {id} came back without the thinking before it"));
                     }
@@ -92,57 +92,19 @@ impl Audit {
         }
         faults
     }
+}
 
-    /// A request begins anew, repeats an earlier one, or goes one answer further than an earlier one, whose bytes stay.
-    fn continuity(&mut self, seen: &Seen, rules: &Rules) -> Vec<String> {
-        let first = seen.messages.first().and_then(|message| message.blocks.first()).and_then(Block::text);
-        let task = seen.header("x-understudy-task").or(first).unwrap_or_default();
-        let turns = self.conversations.entry((seen.wire, seen.model.clone(), task.to_owned())).or_default();
-        let pieces = &seen.pieces;
-        let opening = pieces.head.iter().chain(pieces.messages.first());
-        let turn = Turn {
-            number: seen.number,
-            head: opening.map(|piece| piece.text.as_str()).collect(),
-            messages: pieces.messages.iter().map(|piece| Piece { marked: false, ..piece.clone() }).collect(),
-            answers: seen.messages.iter().filter(|message| message.role == Role::Assistant).count(),
-        };
-        let mut faults = Vec::new();
-        if let Some(begun) = turns.first() {
-            faults.extend(difference("tools, system or the first message", begun, &begun.head, &turn.head));
-            let (one, two) = (start(begun, rules.stable), start(&turn, rules.stable));
-            faults.extend(difference("the stable prefix", begun, &one, &two));
-        }
-        let follows =
-            |earlier: &Turn| turn.messages.starts_with(&earlier.messages) && turn.answers <= earlier.answers + 1;
-        if let Some(last) = turns.last()
-            && turn.answers > 0
-            && !turns.iter().any(follows)
-        {
-            self.rewrites += 1;
-            if !rules.may_compact {
-                let same = turn.messages.iter().zip(&last.messages).take_while(|(one, two)| one == two).count();
-                let place = if same < last.messages.len() { "differs from" } else { "skips an answer after" };
-                faults.push(format!("block {same} of the messages {place} request {}", last.number));
-            }
-        }
-        turns.push(turn);
-        faults
+impl Sent {
+    /// Names and arguments that no wire takes have to come back as something else.
+    fn is(&self, name: &str, args: &Value) -> bool {
+        let sent = serde_json::from_str::<Value>(&self.args).ok().filter(Value::is_object);
+        (self.name == name || !is_name(&self.name)) && sent.is_none_or(|sent| sent == *args)
     }
 }
 
-/// The first bytes of a request, on a boundary of characters.
-fn start(turn: &Turn, bytes: usize) -> String {
-    let rest = turn.messages.iter().skip(1).map(|piece| piece.text.as_str());
-    let mut text: String = std::iter::once(turn.head.as_str()).chain(rest).collect();
-    text.truncate(text.floor_char_boundary(bytes));
-    text
-}
-
-fn difference(what: &str, before: &Turn, one: &str, two: &str) -> Option<String> {
-    (one != two).then(|| {
-        let at = one.bytes().zip(two.bytes()).take_while(|(one, two)| one == two).count();
-        format!("{what} changed since request {}, at byte {at}", before.number)
-    })
+fn is_name(tool: &str) -> bool {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "_-".contains(c);
+    (1..=64).contains(&tool.len()) && tool.chars().all(plain)
 }
 
 fn limits(seen: &Seen, rules: &Rules) -> Vec<String> {
@@ -173,8 +135,7 @@ fn limits(seen: &Seen, rules: &Rules) -> Vec<String> {
 fn tools(seen: &Seen) -> Vec<String> {
     let mut faults = Vec::new();
     for (index, tool) in seen.tools.iter().enumerate() {
-        let plain = |c: char| c.is_ascii_alphanumeric() || "_-".contains(c);
-        if tool.is_empty() || tool.len() > 64 || !tool.chars().all(plain) {
+        if !is_name(tool) {
             faults.push(format!("`{tool}` is no name for a tool"));
         }
         if seen.tools[..index].contains(tool) {

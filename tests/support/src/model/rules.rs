@@ -1,5 +1,7 @@
 //! What a test demands of every request.
 
+use super::Seen;
+use super::seen::Block;
 use super::usage::Caches;
 
 /// Starts strict; a test loosens what its subject may do.
@@ -10,6 +12,7 @@ pub struct Rules {
     pub(super) max_tokens: u64,
     pub(super) body: usize,
     pub(super) stable: usize,
+    pub(super) conversation: fn(&Seen) -> String,
     pub(super) may_compact: bool,
     pub(super) may_prefill: bool,
     pub(super) models: Vec<String>,
@@ -27,6 +30,7 @@ impl Default for Rules {
             max_tokens: 64_000,
             body: 4 * 1024 * 1024,
             stable: 0,
+            conversation: usual,
             may_compact: false,
             may_prefill: false,
             models: Vec::new(),
@@ -79,6 +83,13 @@ impl Rules {
         Self { stable: bytes, ..self }
     }
 
+    /// Requests to one model for which this says the same are one conversation. Usually it is the header
+    /// `x-understudy-task`, or else the first text of the first message.
+    #[must_use]
+    pub fn conversation(self, by: fn(&Seen) -> String) -> Self {
+        Self { conversation: by, ..self }
+    }
+
     /// Messages behind the first may be rewritten, as when old results are compacted;
     /// [`ScriptedModel::rewrites`](super::ScriptedModel::rewrites) counts it.
     #[must_use]
@@ -121,4 +132,9 @@ impl Rules {
     pub fn count_factor(self, factor: f64) -> Self {
         Self { count_factor: factor, ..self }
     }
+}
+
+fn usual(seen: &Seen) -> String {
+    let first = seen.messages.first().and_then(|message| message.blocks.first()).and_then(Block::text);
+    seen.header("x-understudy-task").or(first).unwrap_or_default().to_owned()
 }

@@ -296,7 +296,7 @@ impl Shared {
         let usual = if calls { Stop::Call } else { Stop::End };
         let stop = if cut(&mut made.parts, most) { Stop::Length } else { made.stop.take().unwrap_or(usual) };
         let mut state = self.state();
-        state.audit.sent(&made.parts);
+        state.audit.sent(seen.wire, &made.parts);
         let input = state.caches.charge(seen.wire, &seen.model, &seen.pieces);
         let usage = Usage { output: output(&mut made.parts), ..input };
         let usage = match made.report {

@@ -1,7 +1,7 @@
 //! Each thing that is wrong with a request is named.
 
 use serde_json::{Value, json};
-use support::model::{Rules, Script, ScriptedModel, call, say, thinking};
+use support::model::{Rules, Script, ScriptedModel, call, raw_call, say, thinking};
 
 use crate::client::{ANTHROPIC, ask, chat, chat_request, gathered, receive, request, send};
 
@@ -145,12 +145,73 @@ fn what_was_sent_stays() {
         play(Rules::default().may_compact(), &[first.clone(), second.clone(), rewritten.clone()]),
         (String::new(), 1)
     );
-    let (found, _) = play(Rules::default().may_compact().stable_prefix(4000), &[first.clone(), second.clone()]);
-    names(&found, "the stable prefix changed since request 1");
+    let stable = || Rules::default().may_compact().stable_prefix(4000);
+    assert_eq!(play(stable(), &[first.clone(), second.clone()]).0, "");
+    let found = play(stable(), &[first.clone(), second.clone(), rewritten]).0;
+    names(&found, "request 3: the stable prefix changed since request 2");
     names(&play(Rules::default(), &[first.clone(), third]).0, "skips an answer after request 1");
     let mut other = second;
     other["system"] = "Be  brief.".into();
     names(&play(Rules::default().may_compact(), &[first, other]).0, "tools, system or the first message changed");
+}
+
+#[test]
+fn a_text_at_the_end_may_grow() {
+    let (user, said) =
+        (|text: &str| json!({"role": "user", "content": text}), json!({"role": "assistant", "content": "ok"}));
+    let model = ScriptedModel::start([say("ok").times(4)]);
+    for last in ["And?", "And?\n\nPlease.", "Or?"] {
+        chat(&model, &chat_request(json!([user("Task."), said, user(last)])));
+    }
+    assert_eq!(model.violations().len(), 1, "only `Or?` is another text");
+}
+
+#[test]
+fn a_test_says_what_one_conversation_is() {
+    let asked = |tool: &str| {
+        let mut asked = request(json!([{"role": "user", "content": "Task."}]));
+        asked["tools"][0]["name"] = tool.into();
+        asked
+    };
+    let play = |rules: Rules| {
+        let model = ScriptedModel::start_with(rules, [say("ok").times(2)]);
+        ["plan", "read"].iter().for_each(|tool| drop(ask(&model, &asked(tool))));
+        model.violations()
+    };
+    names(&play(Rules::default()).join("\n"), "tools, system or the first message changed");
+    assert!(play(Rules::default().conversation(|seen| seen.tools.concat())).is_empty());
+}
+
+#[test]
+fn what_no_wire_takes_comes_back_as_something_else() {
+    let script = Script::playing(|seen| match seen.messages.len() {
+        1 => raw_call("read", "{\"pa")
+            .raw_call("no tool", "[1]")
+            .call_as("x", "read", "{\"a\":1}")
+            .call_as("x", "read", "{}"),
+        _ => say("ok"),
+    });
+    let model = ScriptedModel::start(script);
+    let user = json!({"role": "user", "content": "?"});
+    let (blocks, _, _) = gathered(&ask(&model, &request(json!([user]))).events());
+    let call = |at: usize, name: &str, input: Value| json!({"type": "tool_use", "id": blocks[at]["id"], "name": name, "input": input});
+    let result = |at: usize| json!({"type": "tool_result", "tool_use_id": blocks[at]["id"], "content": "x"});
+    let back = |calls: Value, results: Value| {
+        let before = model.violations().len();
+        ask(
+            &model,
+            &request(json!([user, {"role": "assistant", "content": calls}, {"role": "user", "content": results}])),
+        );
+        model.violations()[before..].join("\n")
+    };
+    let odd = json!([
+        call(0, "read", json!({"malformed": "x"})),
+        call(1, "no_tool", json!({})),
+        call(2, "read", json!({"a": 1}))
+    ]);
+    assert_eq!(back(odd, json!([result(0), result(1), result(2)])), "");
+    assert_eq!(back(json!([call(3, "read", json!({}))]), json!([result(3)])), "");
+    names(&back(json!([call(3, "read", json!({"a": 2}))]), json!([result(3)])), "came back as read {\"a\":2}");
 }
 
 #[test]
