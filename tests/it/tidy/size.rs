@@ -19,7 +19,7 @@ const CRATE_CAPS: [(&str, usize); 12] = [
     ("model", 3500),
     ("sandbox", 4500),
     ("semantics", 8300),
-    ("support", 6200),
+    ("support", 6300),
     ("task", 3000),
     ("understudy", 4000),
     ("worktree", 6200),

@@ -47,7 +47,8 @@ use std::time::Duration;
 
 pub use cable::Cable;
 pub use moves::{
-    Move, call, calls, context_overflow, empty, filtered, garbage, hang, page, raw_call, refuse, say, status, thinking,
+    Move, call, calls, context_overflow, empty, filtered, garbage, hang, page, raw_call, redacted_thinking, refuse,
+    say, status, thinking,
 };
 pub use rules::Rules;
 pub use script::Script;
@@ -114,6 +115,22 @@ impl ScriptedModel {
         totals
     }
 
+    /// What was asked, a line for each request: for whoever has to find out why a scenario went another way.
+    pub fn transcript(&self) -> String {
+        let line = |(seen, usage): (&Arc<Seen>, Option<Usage>)| {
+            let last: String = seen.last_text().chars().take(200).collect();
+            let usage = usage.map_or("no usage".to_owned(), |usage| format!("{usage:?}"));
+            format!(
+                "{} {:?} {}, {} messages: {last:?} ({usage})\n",
+                seen.number,
+                seen.wire,
+                seen.model,
+                seen.messages.len()
+            )
+        };
+        self.seen().iter().zip(self.usages()).map(line).collect()
+    }
+
     /// How often the messages of a conversation were rewritten.
     pub fn rewrites(&self) -> usize {
         self.shared.state().audit.conversations.rewrites
@@ -141,7 +158,7 @@ impl ScriptedModel {
     #[track_caller]
     pub fn assert_clean(&self) {
         let violations = self.violations();
-        assert!(violations.is_empty(), "requests to the model were wrong:\n{}", violations.join("\n"));
+        assert!(violations.is_empty(), "requests were wrong:\n{}\n\n{}", violations.join("\n"), self.transcript());
     }
 
     /// Lets go on whatever hangs now.

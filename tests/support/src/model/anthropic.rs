@@ -94,6 +94,7 @@ fn block(block: &Value) -> Block {
     match block["type"].as_str().unwrap_or_default() {
         "text" => Block::Text(string(&block["text"])),
         "thinking" => Block::Thinking { text: string(&block["thinking"]), signature: string(&block["signature"]) },
+        "redacted_thinking" => Block::Thinking { text: String::new(), signature: string(&block["data"]) },
         "tool_use" => {
             Block::Call { id: string(&block["id"]), name: string(&block["name"]), args: block["input"].clone() }
         }
@@ -177,6 +178,9 @@ fn part_events(part: &Part) -> (Value, Vec<Value>) {
             json!({"type": "text", "text": ""}),
             pieces_of(text).map(|text| json!({"type": "text_delta", "text": text})).collect(),
         ),
+        Part::Thinking { text, signature } if text.is_empty() => {
+            (json!({"type": "redacted_thinking", "data": signature}), Vec::new())
+        }
         Part::Thinking { text, signature } => {
             let mut deltas: Vec<_> =
                 pieces_of(text).map(|text| json!({"type": "thinking_delta", "thinking": text})).collect();
@@ -200,6 +204,9 @@ pub(super) fn whole(reply: &Reply) -> Value {
     let mut whole = message(reply);
     let content = reply.parts.iter().map(|part| match part {
         Part::Text(text) => json!({"type": "text", "text": text}),
+        Part::Thinking { text, signature } if text.is_empty() => {
+            json!({"type": "redacted_thinking", "data": signature})
+        }
         Part::Thinking { text, signature } => json!({"type": "thinking", "thinking": text, "signature": signature}),
         Part::Call { id, name, args } => {
             let input = serde_json::from_str(args).unwrap_or_else(|_| json!({}));

@@ -99,6 +99,11 @@ pub fn thinking(text: impl Into<String>) -> Move {
     begun
 }
 
+/// Thinks behind a curtain: a block that nobody can read, and that must come back all the same.
+pub fn redacted_thinking() -> Move {
+    thinking("")
+}
+
 pub fn call(tool: &str, args: Value) -> Move {
     empty().call(tool, args)
 }

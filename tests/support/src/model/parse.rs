@@ -26,7 +26,7 @@
 //! | `say: TEXT`, `think: TEXT`, `refuse: TEXT` | in this order in the answer |
 //! | `call TOOL JSON` | a call; `with KEY VALUE` or `with /json/pointer VALUE` puts a text into its arguments |
 //! | `raw-call TOOL TEXT` | a call whose arguments are this text |
-//! | `status: 429`, `retry-after: 2`, `context-overflow`, `garbage`, `hang`, `filtered`, `page` | no good answer |
+//! | `status: 429`, `retry-after: 2`, `error: CODE MESSAGE`, `context-overflow`, `garbage`, `hang`, `filtered`, `page` | no good answer |
 //! | `cut-off`, `stop: REASON` | why it stops |
 //! | `dies-after: N`, `ends-after: N`, `fails-after: N`, `hangs-after: N`, `chopped` | what happens to the stream |
 //! | `usage-factor: F`, `no-usage` | what is reported |
@@ -111,6 +111,10 @@ fn completed(mut begun: Move, word: &str, text: &str) -> Result<Move, String> {
         }
         "status:" => merged(begun, status(number(text)?)),
         "retry-after:" if begun.failure.is_some() => begun.retry_after(text),
+        "error:" if begun.failure.is_some() => {
+            let (code, message) = text.split_once(' ').unwrap_or((text, ""));
+            begun.error(code, message)
+        }
         "context-overflow" => merged(begun, context_overflow()),
         "page" => merged(begun, page()),
         "garbage" => Move { trouble: garbage().trouble, ..begun },

@@ -1,7 +1,7 @@
 //! Each thing that is wrong with a request is named.
 
 use serde_json::{Value, json};
-use support::model::{Rules, Script, ScriptedModel, call, raw_call, say, thinking};
+use support::model::{Rules, Script, ScriptedModel, call, raw_call, redacted_thinking, say, thinking};
 
 use crate::client::{ANTHROPIC, ask, chat, chat_request, gathered, receive, request, send};
 
@@ -241,6 +241,23 @@ fn thinking_and_calls_come_back_as_they_were_sent() {
     let mut other = called.clone();
     other["input"]["path"] = "b".into();
     names(&back(json!([thought, other])), "was sent as read {\"path\":\"a\"} and came back as read {\"path\":\"b\"}");
+}
+
+#[test]
+fn hidden_thinking_comes_back_too() {
+    let model = ScriptedModel::start([redacted_thinking().call("read", json!({})), say("ok").times(2)]);
+    let user = json!({"role": "user", "content": "?"});
+    let (blocks, _, _) = gathered(&ask(&model, &request(json!([user]))).events());
+    assert_eq!(blocks[0]["type"], "redacted_thinking");
+    let called = json!({"type": "tool_use", "id": blocks[1]["id"], "name": "read", "input": {}});
+    let result = json!({"type": "tool_result", "tool_use_id": blocks[1]["id"], "content": "x"});
+    let back = |content: Value| {
+        let messages = json!([user, {"role": "assistant", "content": content}, {"role": "user", "content": [result]}]);
+        ask(&model, &request(messages));
+        model.violations().join("\n")
+    };
+    assert_eq!(back(json!([blocks[0], called])), "");
+    names(&back(json!([called])), "came back without the thinking before it");
 }
 
 #[test]

@@ -30,6 +30,7 @@ say: never
 
 >
 status: 503
+error: busy Too many of you.
 retry-after: 0
 times: 2
 
@@ -50,10 +51,18 @@ fn a_text_describes_moves() {
     let args: serde_json::Value = serde_json::from_str(blocks[0]["partial_json"].as_str().unwrap()).unwrap();
     assert_eq!(args["edits"][0], json!({"at": 1, "old": "  return users;\n"}));
     assert_eq!(args["new"], "  if (a << 2) {\n    \"two lines\"");
-    assert_eq!((asked("?").status, asked("?").status), (503, 503));
+    let busy = asked("?");
+    assert_eq!((busy.status, busy.json()["error"]["message"].as_str()), (503, Some("Too many of you.")));
+    assert_eq!(asked("?").status, 503);
     let (blocks, last, _) = gathered(&asked("?").events());
     assert_eq!((&blocks[0]["partial_json"], &last["stop_reason"]), (&json!(r#"{"path": "src"#), &json!("max_tokens")));
     assert_eq!(model.left(), 1);
+    let transcript = model.transcript();
+    assert!(
+        transcript.starts_with("1 Anthropic large, 1 messages: \"Add pagination to /users.\" (Usage {"),
+        "{transcript}"
+    );
+    assert_eq!(transcript.matches("(no usage)").count(), 2);
     model.assert_clean();
 }
 
