@@ -6,6 +6,7 @@ mod caches;
 mod checks;
 mod client;
 mod life;
+mod rules;
 mod scripts;
 mod trouble;
 mod wires;
