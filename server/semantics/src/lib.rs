@@ -1,7 +1,8 @@
 //! What the compiler knows: symbols, refactorings, gate.
 //!
 //! rust-analyzer's crates in process, fed with text that the caller pushes; confined here because a binary with them
-//! linked in is ten times the size of one without.
+//! linked in is ten times the size of one without. Beside it what needs no compiler: [`TextRetrieval`], which finds code
+//! by words, names and paths, and knows syntax by tree-sitter.
 
 mod analysis;
 mod desk;
@@ -13,8 +14,10 @@ mod names;
 mod questions;
 mod refactor;
 mod rehearsal;
+mod retrieve;
 mod settings;
 mod symbols;
+mod syntax;
 mod text;
 mod worker;
 
@@ -24,4 +27,5 @@ pub use load::{
     Facts, LoadError, MacroPipes, MacroProcess, MacroServer, Place, ToolchainFacts, Tools, WorkspaceFacts, gather,
 };
 pub use questions::{Answers, Ask, Question, Reply};
+pub use retrieve::TextRetrieval;
 pub use worker::{Client, WORKER_ARG, WorkerLimits, Workspace, run_if_worker};
