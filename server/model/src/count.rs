@@ -8,15 +8,16 @@ use tiktoken_rs::CoreBPE;
 
 static VOCABULARY: LazyLock<Option<CoreBPE>> = LazyLock::new(|| tiktoken_rs::o200k_base().ok());
 
-/// What a provider puts around each block, message and tool.
-const FRAME: u64 = 8;
+/// What a provider puts around each block and message, and around a tool.
+const FRAME: u64 = 16;
+const TOOL: u64 = 24;
 /// Longer texts are counted in parts: the splitter gives up on white space without end.
 const PART: usize = 16 * 1024;
 
 /// Tokens of input.
 pub(crate) fn tokens(call: &ModelCall) -> u64 {
-    let tools =
-        call.tools.iter().map(|tool| FRAME + of(&tool.name) + of(&tool.description) + of(&tool.parameters.to_string()));
+    let tools = call.tools.iter();
+    let tools = tools.map(|tool| TOOL + of(&tool.name) + of(&tool.description) + of(&tool.parameters.to_string()));
     let blocks = call.messages.iter().flat_map(|message| &message.blocks).map(|block| FRAME + in_block(block));
     let messages = call.messages.len() as u64 * FRAME;
     FRAME + of(call.system.text()) + messages + tools.sum::<u64>() + blocks.sum::<u64>()
@@ -37,14 +38,16 @@ fn in_block(block: &Block) -> u64 {
     }
 }
 
-/// At least a token for four bytes: what this vocabulary happens to have as one word is many in another.
+/// At least a token for four bytes as they are on the wire: what this vocabulary happens to have as one word is many in
+/// another.
 fn of(text: &str) -> u64 {
     let mut rest = text;
     let mut sum = 0;
     while !rest.is_empty() {
         let (part, tail) = rest.split_at(rest.floor_char_boundary(PART));
         let counted = VOCABULARY.as_ref().map_or(part.len(), |vocabulary| vocabulary.encode_ordinary(part).len());
-        sum += counted.max(part.len().div_ceil(4)) as u64;
+        let escapes = part.bytes().filter(|byte| matches!(byte, b'"' | b'\\' | ..b' ')).count();
+        sum += counted.max((part.len() + escapes).div_ceil(4)) as u64;
         rest = tail;
     }
     sum
