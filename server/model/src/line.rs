@@ -17,8 +17,7 @@ pub(crate) struct Line {
     /// Only `drop` takes it.
     runtime: Option<Runtime>,
     tls: Option<Client>,
-    plain: Client,
-    /// For connections in one's own network, which no proxy of the outside world reaches.
+    /// Without TLS there is only one's own machine and network, which no proxy of the outside world reaches.
     near: Client,
     idle: Duration,
 }
@@ -28,6 +27,8 @@ pub(crate) struct Line {
 pub(crate) enum Trouble {
     /// Nothing was sent.
     Unreached(String),
+    /// Nothing was sent, because whoever answered is not who it should be.
+    Untrusted(String),
     /// The request was sent, at least in part.
     Lost(String),
     /// Too many of them.
@@ -66,21 +67,15 @@ impl Line {
         };
         let failed = |error: reqwest::Error| SettingsError::Client(chain(&error));
         // Without TLS the certificates of the machine need not be there.
-        let plain = builder().tls_certs_only([]).build().map_err(failed)?;
         let near = builder().tls_certs_only([]).no_proxy().build().map_err(failed)?;
         let tls = if needs_tls { Some(builder().build().map_err(failed)?) } else { None };
         let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build();
         let runtime = runtime.map_err(|error| SettingsError::Client(error.to_string()))?;
-        Ok(Self { runtime: Some(runtime), tls, plain, near, idle })
+        Ok(Self { runtime: Some(runtime), tls, near, idle })
     }
 
-    /// A near host is reached directly.
-    pub(crate) fn client(&self, is_tls: bool, is_near: bool) -> &Client {
-        match &self.tls {
-            Some(tls) if is_tls => tls,
-            _ if is_near => &self.near,
-            _ => &self.plain,
-        }
+    pub(crate) fn client(&self, is_tls: bool) -> &Client {
+        self.tls.as_ref().filter(|_| is_tls).unwrap_or(&self.near)
     }
 
     /// Sends a request and waits for the head of the answer, no longer than `most` where it is given.
@@ -95,7 +90,12 @@ impl Line {
         let response = self.wait(Box::pin(sending), most.unwrap_or(self.idle), waiting)?;
         let response = response.map_err(|error| {
             let words = chain(&error);
-            if error.is_connect() || error.is_builder() { Trouble::Unreached(words) } else { Trouble::Lost(words) }
+            match error.is_connect() || error.is_builder() {
+                // Only as words, says the library that checks it.
+                true if words.contains("certificate") => Trouble::Untrusted(words),
+                true => Trouble::Unreached(words),
+                false => Trouble::Lost(words),
+            }
         })?;
         let (status, headers) = (response.status(), response.headers().clone());
         Ok(Answer { line: self, status, headers, response, left: MOST })

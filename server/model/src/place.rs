@@ -17,8 +17,6 @@ pub(crate) struct Place {
     pub(crate) name: String,
     pub(crate) wire: Wire,
     pub(crate) host: String,
-    /// In the user's own machine or network.
-    pub(crate) is_near: bool,
     /// Whose list prices hold there.
     pub(crate) prices: Option<String>,
     pub(crate) key_env: Option<String>,
@@ -67,7 +65,7 @@ impl Place {
         }
         let prices = settings.prices.clone().or(known::vendor(&host).map(str::to_owned));
         let redactor = Redactor::new(key.iter().map(|key| key.reveal().to_owned()), None);
-        Ok(Self { name: name.to_owned(), wire, host, is_near, prices, key_env, url, key, redactor })
+        Ok(Self { name: name.to_owned(), wire, host, prices, key_env, url, key, redactor })
     }
 
     /// `messages` becomes `https://host/v1/messages`.

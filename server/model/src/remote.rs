@@ -57,7 +57,7 @@ impl Remote {
         let accept = if most.is_some() { "application/json" } else { "text/event-stream, application/json" };
         request.headers_mut().insert(ACCEPT, HeaderValue::from_static(accept));
         *request.body_mut() = Some(body.into());
-        self.line.ask(self.line.client(place.is_tls(), place.is_near), request, most, waiting)
+        self.line.ask(self.line.client(place.is_tls()), request, most, waiting)
     }
 
     fn fault(&self, trouble: Trouble, charge: Charge) -> RawFault {
@@ -66,6 +66,13 @@ impl Remote {
         let (words, kind, charge) = match trouble {
             // No byte of the request left this machine.
             Trouble::Unreached(words) => (format!("cannot be reached: {words}"), passing, Charge::Nothing),
+            Trouble::Untrusted(words) => (
+                format!(
+                    "its certificate is not trusted ({words}): check base_url, and the certificates of this machine"
+                ),
+                FaultKind::Refused,
+                Charge::Nothing,
+            ),
             // The request was sent; what the provider did with it nobody said.
             Trouble::Lost(words) => (format!("the answer broke off: {words}"), passing, charge),
             Trouble::Flood => ("the answer is larger than any answer".to_owned(), FaultKind::Refused, charge),

@@ -9,6 +9,7 @@ mod compatible;
 mod deaths;
 mod home;
 mod hostile;
+mod lent;
 mod raw;
 mod retries;
 mod round_trip;
