@@ -13,10 +13,13 @@ use crate::Error;
 use crate::house::House;
 use crate::proving::TreeFiles;
 use crate::pulse::Pulse;
-use crate::site::{level, place};
+use crate::site::{level, place, runner};
 
 /// Nothing is asked of a compiler here; a place says so in time.
 const LOOK: Duration = Duration::ZERO;
+
+/// An interpreter that needs longer to say its version does not work.
+const A_WORD: Duration = Duration::from_secs(20);
 
 /// One thing that was looked at in a workspace.
 #[derive(Debug)]
@@ -55,23 +58,35 @@ pub fn examine(house: &House, folder: &Path) -> Vec<Examined> {
     };
     let files = TreeFiles { store: &store, tree: &frozen.base };
     say("snapshot", Ok(format!("{} files, {} withheld", files.list().len(), frozen.withheld.len())));
-    match place(house, &store, &frozen.base, &slot, &workspace, LOOK) {
-        Ok(place) => {
-            say("toolchain", Ok(place.toolchain.name.clone()));
-            say(
-                "rust-src",
-                match &place.toolchain.library {
-                    Some(_) => Ok("the sources of std are there".into()),
-                    None => Err((
-                        "the sources of std are missing: the compiler engine cannot work".into(),
-                        Some(place.toolchain.rust_src_remedy()),
-                    )),
-                },
-            );
+    let found = checks::find(&files, Wanted { lints: false });
+    let place = place(house, &store, &frozen.base, &slot, &workspace, LOOK);
+    // Where nothing is Rust, nothing is missing without it.
+    if !found.workspaces.is_empty() || found.projects.is_empty() {
+        match &place {
+            Ok(place) => {
+                say("toolchain", Ok(place.toolchain.name.clone()));
+                say(
+                    "rust-src",
+                    match &place.toolchain.library {
+                        Some(_) => Ok("the sources of std are there".into()),
+                        None => Err((
+                            "the sources of std are missing: the compiler engine cannot work".into(),
+                            Some(place.toolchain.rust_src_remedy()),
+                        )),
+                    },
+                );
+            }
+            Err(reason) => say("toolchain", Err((reason.clone(), None))),
         }
-        Err(reason) => say("toolchain", Err((reason, None))),
     }
-    let plan = checks::find(&files, Wanted { lints: false }).all();
+    let runner = runner(&house.sandbox, &place, workspace.top(), &task::Limits::default());
+    for check in found.projects.iter().flat_map(|project| &project.checks) {
+        let shadow = slot.shadow();
+        let ask = |runner: &checks::Runner| runner.environment(&files, check, &[], &shadow, A_WORD, &house.cancel);
+        let answer = runner.as_ref().map_err(Clone::clone).and_then(|it| ask(it).map_err(|error| error.reason));
+        say(&check.id.0, answer.map(|environment| environment.toolchain).map_err(|reason| (reason, None)));
+    }
+    let plan = found.all();
     // A folder without checks is no fault of the machine.
     let note = plan.nothing.is_some();
     let ids = || plan.checks.iter().map(|check| check.id.to_string()).collect::<Vec<_>>().join(", ");

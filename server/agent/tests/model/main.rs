@@ -1,0 +1,16 @@
+//! The model engine in this process: a scripted model over real HTTP, a real journal, real trees, a real jail with the
+//! checks of `node --test`. There is no compiler here, so that a change of this crate is tested in a moment.
+
+#![expect(clippy::unwrap_used, reason = "a panic is the failure of a case")]
+
+#[path = "../walk/home.rs"]
+#[expect(dead_code, reason = "the other test binary uses the rest")]
+mod home;
+mod scenes;
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    sandbox::run_if_launcher();
+    support::cases::run(scenes::CASES.to_vec())
+}

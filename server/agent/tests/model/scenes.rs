@@ -1,0 +1,254 @@
+//! Scenes of the model engine: what a model does, and what comes of it.
+
+use std::sync::Arc;
+
+use agent::{Error, Walk};
+use sandbox::Sandbox;
+use serde_json::{Value, json};
+use support::cases::Case;
+use support::model::{Rules, Script, ScriptedModel, call, calls, empty, raw_call, refuse, say, status};
+use task::port::Note;
+use task::{Conclusion, Engine, Event, Limits, PlanPolicy, Request, StopReason, TaskId, Wait};
+
+use crate::home::Home;
+
+pub const CASES: &[Case] = &[
+    (
+        "a_right_change_is_verified_and_what_it_cost_is_known_to_the_token",
+        a_right_change_is_verified_and_what_it_cost_is_known_to_the_token,
+    ),
+    (
+        "a_wrong_change_comes_back_as_evidence_and_is_mended_after_a_diagnosis",
+        a_wrong_change_comes_back_as_evidence_and_is_mended_after_a_diagnosis,
+    ),
+    ("a_claim_without_a_change_is_no_success", a_claim_without_a_change_is_no_success),
+    (
+        "a_test_that_vanishes_or_was_rewritten_counts_against_the_change",
+        a_test_that_vanishes_or_was_rewritten_counts_against_the_change,
+    ),
+    ("the_same_failure_brings_one_hint_and_then_a_question", the_same_failure_brings_one_hint_and_then_a_question),
+    (
+        "questions_wait_and_their_answers_go_on_in_the_same_conversation",
+        questions_wait_and_their_answers_go_on_in_the_same_conversation,
+    ),
+    (
+        "a_provider_that_is_down_pauses_the_task_and_it_goes_on_when_it_is_back",
+        a_provider_that_is_down_pauses_the_task_and_it_goes_on_when_it_is_back,
+    ),
+    (
+        "what_a_model_does_wrong_is_answered_and_changes_nothing",
+        what_a_model_does_wrong_is_answered_and_changes_nothing,
+    ),
+];
+
+const PROJECT: &str = r#"
+-- package.json --
+{ "name": "sums", "type": "module", "scripts": { "test": "node --test" } }
+-- sum.js --
+export function sum(numbers) {
+  let all = 0;
+  for (const number of numbers) all += number;
+  return all;
+}
+-- sum.test.js --
+import test from 'node:test';
+import assert from 'node:assert/strict';
+import { sum } from './sum.js';
+
+test('adds', () => {
+  assert.equal(sum([1, 2, 3]), 6);
+});
+"#;
+
+const OLD: &str = "  return all;\n";
+
+struct Stage {
+    home: Home,
+    model: ScriptedModel,
+}
+
+impl Stage {
+    fn new(script: impl Into<Script>) -> Self {
+        let model = ScriptedModel::start_with(Rules::default().forbid("/root/").may_compact(), script);
+        let mut home = Home::new(PROJECT);
+        home.house.sandbox = Ok(Sandbox::open().unwrap());
+        home.house.model = Ok(Arc::new(panel(&model)));
+        Self { home, model }
+    }
+
+    fn request(&self, text: &str) -> Request {
+        let limits = Limits {
+            budget_microdollars: Some(500_000),
+            max_tokens: Some(1_000_000),
+            timeout_ms: 120_000,
+            ..Limits::default()
+        };
+        Request { plan_policy: PlanPolicy::Skip, limits, ..self.home.request(text, Engine::Model, None) }
+    }
+
+    fn run(&self, request: Request) -> (TaskId, Conclusion) {
+        let mut walk = Walk::begin(&self.home.house, request).unwrap().unwrap();
+        let conclusion = walk.run().unwrap();
+        (walk.id().clone(), conclusion)
+    }
+
+    fn resume(&self, id: &TaskId) -> Conclusion {
+        Walk::resume(&self.home.house, id).unwrap().run().unwrap()
+    }
+
+    fn count(&self, id: &TaskId, is: impl Fn(&Event) -> bool) -> usize {
+        self.home.events(id).iter().filter(|event| is(event)).count()
+    }
+}
+
+fn panel(model: &ScriptedModel) -> model::Panel {
+    let provider = model::ProviderSettings {
+        wire: Some(model::Wire::Anthropic),
+        base_url: Some(model.base_url()),
+        key: Some(model::Key::new(Rules::KEY)),
+        ..model::ProviderSettings::default()
+    };
+    let settings = model::Settings {
+        common: Some("scripted/claude-sonnet-4-5".into()),
+        providers: [("scripted".to_owned(), provider)].into(),
+        patience: Some(1),
+        ..model::Settings::default()
+    };
+    model::Panel::new(&settings).unwrap()
+}
+
+fn edit(old: &str, new: &str) -> Value {
+    json!({ "edits": [{ "path": "sum.js", "old": old, "new": new }] })
+}
+
+fn a_right_change_is_verified_and_what_it_cost_is_known_to_the_token() {
+    let stage = Stage::new([
+        say("I look first.").call("read", json!({ "path": "sum.js" })),
+        call("edit", edit(OLD, "  return all + 0;\n")).if_result("read"),
+        call("done", json!({ "summary": "adds nothing" })).if_result("edit"),
+    ]);
+    let (id, conclusion) = stage.run(stage.request("make it add zero"));
+    assert_eq!(conclusion, Conclusion::Verified);
+    stage.model.assert_clean();
+    let walk = stage.home.take(&id);
+    assert_eq!(walk.state().work.accounts.tokens(), stage.model.totals().sent() + stage.model.totals().output);
+    assert_eq!(stage.count(&id, |event| matches!(event, Event::CallReserved { .. })), 3);
+}
+
+fn a_wrong_change_comes_back_as_evidence_and_is_mended_after_a_diagnosis() {
+    let stage = Stage::new([
+        call("edit", edit(OLD, "  return all + 1;\n")),
+        call("done", json!({ "summary": "one more" })),
+        call("diagnose", json!({ "cause": "one too many", "fix": "add nothing" })).expect("adds"),
+        call("edit", edit("all + 1", "all + 0")).expect("one too many"),
+        call("done", json!({ "summary": "nothing more" })),
+    ]);
+    let (id, conclusion) = stage.run(stage.request("make it add zero"));
+    assert_eq!(conclusion, Conclusion::Verified);
+    assert_eq!(stage.count(&id, |event| matches!(event, Event::AttemptStarted { .. })), 2);
+    stage.model.assert_clean();
+}
+
+fn a_claim_without_a_change_is_no_success() {
+    let stage = Stage::new([call("done", json!({ "summary": "all done" }))]);
+    let (_, conclusion) = stage.run(stage.request("make it add zero"));
+    assert!(
+        matches!(&conclusion, Conclusion::Stopped { reason: StopReason::NonProgress { what } } if what.contains("changed nothing")),
+        "{conclusion:?}"
+    );
+}
+
+fn a_test_that_vanishes_or_was_rewritten_counts_against_the_change() {
+    let cheat = json!({ "edits": [
+        { "path": "sum.js", "old": OLD, "new": "  return all + 1;\n" },
+        { "path": "sum.test.js", "old": "6", "new": "7" },
+    ] });
+    let stage =
+        Stage::new([call("edit", cheat), call("done", json!({ "summary": "done" })), refuse("no more").times(9)]);
+    let (_, conclusion) = stage.run(stage.request("make it add zero"));
+    assert!(!matches!(conclusion, Conclusion::Verified), "{conclusion:?}");
+    let stage = Stage::new([
+        calls([("delete", json!({ "path": "sum.test.js" })), ("edit", edit(OLD, "  return 7;\n"))]),
+        call("done", json!({ "summary": "done" })),
+        refuse("no more").times(9),
+    ]);
+    let (_, conclusion) = stage.run(stage.request("make it add zero"));
+    assert!(!matches!(conclusion, Conclusion::Verified), "{conclusion:?}");
+}
+
+fn the_same_failure_brings_one_hint_and_then_a_question() {
+    let stage = Stage::new(Script::playing(move |seen| {
+        let number = seen.number;
+        if seen.says("call `diagnose`") && seen.last_results().is_empty() {
+            return call("diagnose", json!({ "cause": "unknown", "fix": "unknown" }));
+        }
+        if seen.last_results().iter().any(|(tool, _)| *tool == "edit") {
+            return call("done", json!({ "summary": "tried" }));
+        }
+        call(
+            "edit",
+            json!({ "edits": [{ "path": "sum.js", "old": "export function sum(numbers) {\n", "new": format!("export function sum(numbers) {{\n  if (numbers) return {number} - {number};\n") }] }),
+        )
+    }));
+    let request = stage.request("make it add zero");
+    let limits = Limits { max_attempts: 10, ..request.limits.clone() };
+    let (id, conclusion) = stage.run(Request { limits, ..request });
+    let Conclusion::NeedsAnswer { question } = &conclusion else { panic!("{conclusion:?}") };
+    assert!(question.text.contains("3 times"), "{question:?}");
+    assert_eq!(stage.count(&id, |event| matches!(event, Event::Nudged { .. })), 1);
+    let answers = vec![task::Answer { question: question.text.clone(), text: question.options[0].clone() }];
+    stage.home.house.journal.post(&id, &Note::Answer { answers }).unwrap();
+    let conclusion = stage.resume(&id);
+    assert!(matches!(conclusion, Conclusion::Stopped { reason: StopReason::NonProgress { .. } }), "{conclusion:?}");
+    assert!(stage.home.take(&id).state().tree.is_some());
+}
+
+fn questions_wait_and_their_answers_go_on_in_the_same_conversation() {
+    let stage = Stage::new([
+        call("ask", json!({ "questions": [{ "text": "How many?", "options": ["one", "two"] }] })),
+        call("propose_plan", json!({ "steps": [{ "id": "1", "title": "t", "paths": ["sum.js"], "delivers": "d" }] }))
+            .expect("-> two"),
+        call("edit", edit(OLD, "  return all + 0;\n")),
+        call("done", json!({ "summary": "nothing more" })),
+    ]);
+    let request = Request { plan_policy: PlanPolicy::Auto, ..stage.request("make it add some") };
+    let (id, conclusion) = stage.run(request);
+    assert!(matches!(conclusion, Conclusion::NeedsAnswer { .. }), "{conclusion:?}");
+    assert!(matches!(stage.home.take(&id).state().work.wait, Some(Wait::Answers { .. })));
+    let answers = vec![task::Answer { question: "How many?".into(), text: "two".into() }];
+    stage.home.house.journal.post(&id, &Note::Answer { answers }).unwrap();
+    assert_eq!(stage.resume(&id), Conclusion::Verified);
+    stage.model.assert_clean();
+}
+
+fn a_provider_that_is_down_pauses_the_task_and_it_goes_on_when_it_is_back() {
+    let stage = Stage::new([
+        call("edit", edit(OLD, "  return all + 0;\n")),
+        call("done", json!({ "summary": "nothing more" })),
+    ]);
+    stage.model.kill();
+    let mut walk = Walk::begin(&stage.home.house, stage.request("make it add zero")).unwrap().unwrap();
+    let error = walk.run().unwrap_err();
+    assert!(matches!(error, Error::Paused(_)), "{error:?}");
+    let id = walk.id().clone();
+    drop(walk);
+    stage.model.revive();
+    assert_eq!(stage.resume(&id), Conclusion::Verified);
+}
+
+fn what_a_model_does_wrong_is_answered_and_changes_nothing() {
+    let stage = Stage::new([
+        raw_call("edit", "{\"edits\": [").expect("make it"),
+        call("bash", json!({ "command": "rm -rf /" })).expect("no JSON object"),
+        call("edit", edit("return nothing;", "x")).expect("there is no tool `bash`"),
+        call("edit", json!({ "edits": [{ "path": "src/sum.js", "old": "a", "new": "b" }] }))
+            .expect("does not stand there"),
+        empty().expect("near it are sum.js"),
+        status(500),
+        call("edit", edit(OLD, "  return all + 0;\n")),
+        call("done", json!({ "summary": "nothing more" })),
+    ]);
+    let (_, conclusion) = stage.run(stage.request("make it add zero"));
+    stage.model.assert_clean();
+    assert!(matches!(conclusion, Conclusion::Verified), "{conclusion:?}");
+}
