@@ -3,9 +3,11 @@
 //! Each row sets ours against what it is compared with, in one run and with equal caches, because machines are shared and
 //! noisy: the ratio is the figure, seconds are only its parts. Nothing here is a test; nothing fails by being slow.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use agent::Compilers;
+use task::port::Retrieval;
 
 mod by_hand;
 mod checking;
@@ -14,45 +16,66 @@ mod corpus;
 mod editor;
 mod jail;
 mod real;
+mod retrieval;
 mod rooms;
+mod score;
 mod snapshot;
 mod table;
 
 /// Anything that kept a measurement from being made.
 type Failure = Box<dyn std::error::Error>;
 
-/// Name, what is measured, and how.
-type Measurement = (&'static str, &'static str, fn(&Arc<dyn Compilers>) -> Result<String, Failure>);
+/// What is measured, as it is in the product, and on what.
+pub struct Given {
+    pub compilers: Arc<dyn Compilers>,
+    pub retrieval: Arc<dyn Retrieval>,
+    /// For `retrieval`: a file of tasks, and the folder of bare repositories that they are about.
+    pub tasks: Option<(PathBuf, PathBuf)>,
+}
 
-const ALL: [Measurement; 7] = [
+impl std::fmt::Debug for Given {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Given").field("tasks", &self.tasks).finish_non_exhaustive()
+    }
+}
+
+/// Name, what is measured, and how.
+type Measurement = (&'static str, &'static str, fn(&Given) -> Result<String, Failure>);
+
+const ALL: [Measurement; 8] = [
     ("snapshot", "snapshot and shadow of 5,000 files against `git worktree add`", |_| text(snapshot::measure())),
     ("sandbox", "a sandboxed `true` against a plain one", |_| text(jail::measure())),
-    ("compiler", "gate against `cargo check`, and rename to gated diff, on ripgrep's crates", |compilers| {
-        text(compiler::measure(compilers))
+    ("compiler", "gate against `cargo check`, and rename to gated diff, on ripgrep's crates", |given| {
+        text(compiler::measure(&given.compilers))
     }),
-    ("checks", "the second task's checks against a warm build and test by hand", |compilers| {
-        text(checking::measure(compilers))
+    ("checks", "the second task's checks against a warm build and test by hand", |given| {
+        text(checking::measure(&given.compilers))
     }),
     ("editor", "the language server: start, memory, and answers while a task runs", |_| text(editor::measure())),
     ("soak", "ten thousand requests with cancels and restarts", |_| text(editor::soak::measure())),
-    ("real", "tasks on published crates: verdict, and what happens to the folder", |compilers| {
-        text(real::measure(compilers))
+    ("real", "tasks on published crates: verdict, and what happens to the folder", |given| {
+        text(real::measure(&given.compilers))
     }),
+    (
+        "retrieval",
+        "share of the files that real fixes changed among the first found, with --tasks and --repos",
+        |given| text(retrieval::measure(given)),
+    ),
 ];
 
 fn text(table: Result<impl std::fmt::Display, Failure>) -> Result<String, Failure> {
     Ok(table?.to_string())
 }
 
-/// `compilers` is where compilers come from in the product.
-///
 /// Runs one measurement, or with `all` every one, and prints its table; without a name it lists them. Answers the exit
 /// status.
 ///
 /// # Errors
 /// A sentence about what kept the measurement from being made.
-pub fn run(name: Option<&str>, compilers: &Arc<dyn Compilers>) -> Result<i32, String> {
-    let chosen: Vec<&Measurement> = ALL.iter().filter(|(it, ..)| name == Some(it) || name == Some("all")).collect();
+pub fn run(name: Option<&str>, given: &Given) -> Result<i32, String> {
+    let has_tasks = |it: &str| it != "retrieval" || given.tasks.is_some();
+    let is_chosen = |it: &str| name == Some(it) || name == Some("all") && has_tasks(it);
+    let chosen: Vec<&Measurement> = ALL.iter().filter(|(it, ..)| is_chosen(it)).collect();
     match (name, chosen.is_empty()) {
         (None, _) => {
             for (name, what, _) in ALL {
@@ -67,7 +90,7 @@ pub fn run(name: Option<&str>, compilers: &Arc<dyn Compilers>) -> Result<i32, St
             println!("{}", by_hand::machine());
             for (name, what, measure) in chosen {
                 println!("\n{name}: {what}");
-                let table = measure(compilers).map_err(|error| format!("{name} could not be measured: {error}"))?;
+                let table = measure(given).map_err(|error| format!("{name} could not be measured: {error}"))?;
                 print!("{table}");
             }
         }

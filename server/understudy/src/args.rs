@@ -50,7 +50,15 @@ pub enum Command {
         command: Vec<std::ffi::OsString>,
     },
     /// Run a measurement and print its table; without a name they are listed, `all` runs every one
-    Bench { name: Option<String> },
+    Bench {
+        name: Option<String>,
+        /// For `retrieval`: issue texts with the files that fixed them, one JSON object a line
+        #[arg(long, value_name = "FILE", requires = "repos")]
+        tasks: Option<PathBuf>,
+        /// For `retrieval`: the folder of bare repositories that the tasks are about, as OWNER+NAME/repo
+        #[arg(long, value_name = "DIR", requires = "tasks")]
+        repos: Option<PathBuf>,
+    },
     /// Print the JSON schema of what `--json` prints
     Schema,
 }

@@ -27,7 +27,11 @@ pub fn dispatch(cli: Cli) -> Result<i32, Failure> {
         Command::Doctor { repo, json } => doctor::doctor(&repo.repo, json).map(done),
         Command::Tasks(verb) => tasks::tasks(verb).map(done),
         Command::Sandbox { repo, timeout, command } => sandbox::sandbox(&repo.repo, timeout, command),
-        Command::Bench { name } => bench::run(name.as_deref(), &compilers()).map_err(Failure::usage),
+        Command::Bench { name, tasks, repos } => {
+            let retrieval = std::sync::Arc::new(semantics::TextRetrieval);
+            let given = bench::Given { compilers: compilers(), retrieval, tasks: tasks.zip(repos) };
+            bench::run(name.as_deref(), &given).map_err(Failure::usage)
+        }
         Command::Schema => {
             let schema = schemars::schema_for!(agent::Report);
             anstream::println!("{}", serde_json::to_string_pretty(&schema).unwrap_or_default());

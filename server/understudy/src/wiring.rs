@@ -64,7 +64,7 @@ pub fn house(
         .canonicalize()
         .map_err(|error| Failure::infrastructure(format!("{} cannot be opened: {error}", state.display())))?;
     let model = Err("no language model is configured".to_owned());
-    let (retrieval, redactor) = (Arc::new(agent::NoRetrieval), task::Redactor::default());
+    let (retrieval, redactor) = (Arc::new(semantics::TextRetrieval), task::Redactor::default());
     Ok(House { journal, state, sandbox, compilers, model, retrieval, redactor, documents, audience, cancel })
 }
 
