@@ -12,6 +12,7 @@ mod anthropic;
 mod choice;
 mod count;
 mod error;
+mod experience;
 mod fault;
 mod known;
 mod line;

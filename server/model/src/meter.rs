@@ -10,13 +10,11 @@ use task::port::{
 
 use crate::Price;
 use crate::count::tokens;
+use crate::experience::{Experience, times};
 use crate::pause::{Pauses, sleep};
 use crate::source::Source;
 use crate::wire::with_ids;
 
-/// Before a model reported anything, it may count half as much again as we do; after that, a twentieth more than ever.
-const UNKNOWN_RATIO: f64 = 1.5;
-const MARGIN: f64 = 1.05;
 /// A provider's own count may differ a little from its bill.
 const COUNTED_MARGIN: f64 = 1.01;
 /// An answer with less room is not worth asking for.
@@ -27,12 +25,18 @@ pub(crate) struct Meter<'a> {
     source: &'a dyn Source,
     ledger: &'a mut dyn Ledger,
     waiting: &'a dyn Waiting,
+    experience: &'a Experience,
     spent: Option<Spent>,
 }
 
 impl<'a> Meter<'a> {
-    pub(crate) fn new(source: &'a dyn Source, ledger: &'a mut dyn Ledger, waiting: &'a dyn Waiting) -> Self {
-        Self { source, ledger, waiting, spent: None }
+    pub(crate) fn new(
+        source: &'a dyn Source,
+        experience: &'a Experience,
+        ledger: &'a mut dyn Ledger,
+        waiting: &'a dyn Waiting,
+    ) -> Self {
+        Self { source, ledger, waiting, experience, spent: None }
     }
 
     /// Asks until there is an answer, or none is to be had.
@@ -50,6 +54,10 @@ impl<'a> Meter<'a> {
             let (id, worst) = self.reserve(call, counted, by_provider)?;
             let fault = match self.source.attempt(call, worst.output, self.waiting) {
                 Ok(raw) => {
+                    if let Some(used) = &raw.used {
+                        let input = used.input + used.cache_read + used.cache_written;
+                        self.experience.learn(call, &worst.model, counted, input);
+                    }
                     self.settle(id, &worst, raw.used.map(|used| (used, true)))?;
                     return Ok(self.reply(raw, call));
                 }
@@ -103,7 +111,7 @@ impl<'a> Meter<'a> {
         }
         let input = match by_provider {
             Some(tokens) => times(tokens, COUNTED_MARGIN),
-            None => times(counted, ratio.map_or(UNKNOWN_RATIO, |ratio| ratio.max(1.0)) * MARGIN),
+            None => self.experience.worst(call, &profile.name, counted, ratio),
         };
         let floor = LEAST_OUTPUT.min(most);
         let mut output = most;
@@ -171,14 +179,4 @@ fn sum(one: &Spent, two: &Spent) -> Spent {
         microdollars: one.microdollars.zip(two.microdollars).map(|(one, two)| one.saturating_add(two)),
         reported: one.reported && two.reported,
     }
-}
-
-#[expect(
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    clippy::cast_precision_loss,
-    reason = "tokens are far below the 53 bits that a float holds, and a cast saturates"
-)]
-fn times(tokens: u64, factor: f64) -> u64 {
-    (tokens as f64 * factor).ceil() as u64
 }

@@ -5,18 +5,20 @@ use std::time::Duration;
 use task::port::{Ledger, Model, ModelCall, ModelError, Profile, RawFault, RawModel, RawReply, Reply, Stage, Waiting};
 
 use crate::Price;
+use crate::experience::Experience;
 use crate::meter::Meter;
 use crate::source::Source;
 
 /// A [`RawModel`] as a [`Model`]. It has no prices: tokens are what limits it.
 pub struct Metered {
     raw: Box<dyn RawModel>,
+    experience: Experience,
     patience: Duration,
 }
 
 impl Metered {
     pub fn around(raw: Box<dyn RawModel>, patience: Duration) -> Self {
-        Self { raw, patience }
+        Self { raw, experience: Experience::default(), patience }
     }
 }
 
@@ -35,7 +37,7 @@ impl Model for Metered {
         let profile = self.profile(call.stage, call.escalated);
         let none = || ModelError::Refused(format!("no model is there for the stage {}", call.stage.as_str()));
         let lent = Lent { raw: &*self.raw, profile: profile.ok_or_else(none)? };
-        Meter::new(&lent, ledger, waiting).call(call, self.patience)
+        Meter::new(&lent, &self.experience, ledger, waiting).call(call, self.patience)
     }
 }
 

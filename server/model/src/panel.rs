@@ -8,6 +8,7 @@ use task::port::{Ledger, Model, ModelCall, ModelError, Profile, Reply, Stage, Wa
 
 use crate::choice::Choice;
 use crate::error::SettingsError;
+use crate::experience::Experience;
 use crate::line::Line;
 use crate::meter::Meter;
 use crate::remote::Remote;
@@ -24,6 +25,7 @@ const IDLE: u64 = 300;
 #[derive(Debug)]
 pub struct Panel {
     stages: BTreeMap<Stage, Desk>,
+    experience: Experience,
     patience: Duration,
 }
 
@@ -65,7 +67,7 @@ impl Panel {
             let (fallback, escalation) = (fallback.map(remote).transpose()?, escalation.map(remote).transpose()?);
             stages.insert(stage, Desk { first: remote(first)?, fallback, escalation, rests_since: Mutex::new(None) });
         }
-        Ok(Self { stages, patience: seconds(settings.patience, PATIENCE) })
+        Ok(Self { stages, experience: Experience::default(), patience: seconds(settings.patience, PATIENCE) })
     }
 }
 
@@ -99,14 +101,14 @@ impl Model for Panel {
             let Some(stronger) = &desk.escalation else {
                 return Err(ModelError::Refused("no stronger model is configured: set `escalation`".to_owned()));
             };
-            return Meter::new(stronger, ledger, waiting).call(call, self.patience);
+            return Meter::new(stronger, &self.experience, ledger, waiting).call(call, self.patience);
         }
         let Some(fallback) = &desk.fallback else {
-            return Meter::new(&desk.first, ledger, waiting).call(call, self.patience);
+            return Meter::new(&desk.first, &self.experience, ledger, waiting).call(call, self.patience);
         };
         let mut why = String::new();
         if !desk.rests() {
-            match Meter::new(&desk.first, ledger, waiting).call(call, self.patience) {
+            match Meter::new(&desk.first, &self.experience, ledger, waiting).call(call, self.patience) {
                 Err(ModelError::Unavailable(first)) => {
                     desk.note(true);
                     waiting.paused(&format!("{first}; {} is asked instead", fallback.profile().name), Duration::ZERO);
@@ -118,7 +120,7 @@ impl Model for Panel {
                 }
             }
         }
-        match Meter::new(fallback, ledger, waiting).call(call, self.patience) {
+        match Meter::new(fallback, &self.experience, ledger, waiting).call(call, self.patience) {
             Err(ModelError::Unavailable(second)) => {
                 // Now either of them is as good as the other: the next call begins with the first again.
                 desk.note(false);
