@@ -80,13 +80,16 @@ pub fn examine(house: &House, folder: &Path) -> Vec<Examined> {
         }
     }
     let runner = runner(&house.sandbox, &place, workspace.top(), &task::Limits::default());
+    let plan = found.all();
     for check in found.projects.iter().flat_map(|project| &project.checks) {
         let shadow = slot.shadow();
         let ask = |runner: &checks::Runner| runner.environment(&files, check, &[], &shadow, A_WORD, &house.cancel);
-        let answer = runner.as_ref().map_err(Clone::clone).and_then(|it| ask(it).map_err(|error| error.reason));
+        let answer = match plan.unavailable.get(&check.id) {
+            Some(reason) => Err(reason.clone()),
+            None => runner.as_ref().map_err(Clone::clone).and_then(|it| ask(it).map_err(|error| error.reason)),
+        };
         say(&check.id.0, answer.map(|environment| environment.toolchain).map_err(|reason| (reason, None)));
     }
-    let plan = found.all();
     // A folder without checks is no fault of the machine.
     let note = plan.nothing.is_some();
     let ids = || plan.checks.iter().map(|check| check.id.to_string()).collect::<Vec<_>>().join(", ");

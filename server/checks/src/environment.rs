@@ -67,8 +67,12 @@ impl Runner {
         remaining: Duration,
         cancel: &CancelToken,
     ) -> Result<Environment, EnvironmentError> {
-        if let Some(tool) = Tool::of(check).filter(|tool| *tool != Tool::Cargo) {
-            return self.environment_outside(files, (check, tool), provisioned, shadow, remaining, cancel);
+        match Tool::of(check) {
+            Some(Tool::Cargo) => {}
+            Some(tool) => {
+                return self.environment_outside(files, (check, tool), provisioned, shadow, remaining, cancel);
+            }
+            None => return Err(Ending::new(Verdict::Unavailable, "its results cannot be read").into()),
         }
         let root = &check.root;
         let tools = self.rust()?;

@@ -19,7 +19,7 @@ use sha2::{Digest as _, Sha256};
 use task::{Digest, TreePath};
 
 use crate::files::Files;
-use crate::folder::{Folder, file_in, holds, upwards};
+use crate::folder::{Folder, file_in, upwards};
 use crate::npm::is_installed;
 
 /// A folder that was installed.
@@ -39,13 +39,18 @@ pub(crate) fn node_modules(files: &dyn Files, workspace: &Path) -> Result<Vec<In
     let list = files.list();
     let manifests = list.iter().filter(|path| path.file_name() == b"package.json" && !is_installed(path));
     let folders: BTreeSet<Folder> = manifests.flat_map(|path| upwards(path.parent())).collect();
+    // Those of the tree itself are in the shadow.
+    let kept: BTreeSet<Folder> = list
+        .iter()
+        .filter(|path| is_installed(path))
+        .flat_map(|path| upwards(Some(path.clone())))
+        .filter(|folder| folder.as_ref().is_some_and(|it| it.file_name() == b"node_modules"))
+        .collect();
     let mut found = Vec::new();
     for at in folders.iter().filter_map(|folder| file_in(folder, "node_modules")) {
-        // Those of the tree itself are in the shadow.
-        if list.iter().any(|path| holds(&Some(at.clone()), path)) {
-            continue;
+        if !kept.contains(&Some(at.clone())) {
+            found.extend(installed(workspace, at)?);
         }
-        found.extend(installed(workspace, at)?);
     }
     Ok(found)
 }
@@ -138,4 +143,56 @@ pub(crate) fn fingerprint(folders: &[PathBuf]) -> Digest {
     }
     let text: String = hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect();
     Digest::of([text])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::files::FileMap;
+
+    fn tree(paths: &[&str]) -> FileMap {
+        FileMap(paths.iter().map(|path| (path.parse().unwrap(), Vec::new())).collect())
+    }
+
+    #[test]
+    fn around_what_is_installed_everything_leads_into_the_shadow() {
+        let files = tree(&["package.json", "src/a.js", "web/package.json", "web/src/b.js", "docs/x.md"]);
+        let installed =
+            ["node_modules", "web/node_modules"].map(|at| Installed { at: at.parse().unwrap(), host: "/h".into() });
+        let mounts = imitated(&files, Path::new("/ws"), Path::new("/s"), &installed);
+        let inside = |mount: &Mount| mount.inside().to_str().unwrap().to_owned();
+        let folders = ["/ws/node_modules", "/ws/web/node_modules"];
+        assert_eq!(mounts[..2].iter().map(inside).collect::<Vec<_>>(), folders);
+        let links = ["docs", "package.json", "src", "web/package.json", "web/src"];
+        let wanted =
+            links.map(|part| Mount::Link { inside: Path::new("/ws").join(part), target: Path::new("/s").join(part) });
+        assert_eq!(mounts[2..], wanted);
+    }
+
+    #[test]
+    fn packages_that_the_repository_brings_are_not_looked_for_elsewhere() {
+        let workspace = tempfile::tempdir().unwrap();
+        let top = workspace.path().canonicalize().unwrap();
+        for folder in ["node_modules", "web/node_modules"] {
+            fs::create_dir_all(top.join(folder)).unwrap();
+        }
+        let found = node_modules(&tree(&["package.json", "node_modules/x/package.json", "web/package.json"]), &top);
+        assert_eq!(
+            found.unwrap(),
+            [Installed { at: "web/node_modules".parse().unwrap(), host: top.join("web/node_modules") }]
+        );
+    }
+
+    #[test]
+    fn a_fingerprint_changes_with_a_file_and_not_with_a_cache() {
+        let folder = tempfile::tempdir().unwrap();
+        let top = folder.path().canonicalize().unwrap();
+        fs::create_dir_all(top.join("x/.cache")).unwrap();
+        fs::write(top.join("x/a"), "1").unwrap();
+        let before = fingerprint(std::slice::from_ref(&top));
+        fs::write(top.join("x/.cache/b"), "1").unwrap();
+        assert_eq!(fingerprint(std::slice::from_ref(&top)), before);
+        fs::write(top.join("x/a"), "12").unwrap();
+        assert_ne!(fingerprint(&[top]), before);
+    }
 }

@@ -55,6 +55,7 @@ pub fn judge(evidence: &Evidence<'_>) -> Judgement {
             None => "no check judges this change".to_owned(),
         });
     }
+    reasons.extend(nothing_ran(evidence.cases));
     for case in evidence.cases {
         let (comparison, mut against) = judge_case(case, evidence);
         against.extend(unbuilt(case, &comparison, evidence));
@@ -197,22 +198,37 @@ fn limits_of(case: &Case, comparison: &Comparison) -> Vec<Limitation> {
     limits.into_iter().map(Limitation::general).collect()
 }
 
+/// Whether any test ran.
+fn tests_ran<'a>(receipts: impl Iterator<Item = &'a Receipt>) -> bool {
+    receipts.flat_map(|receipt| &receipt.items).any(|item| {
+        matches!(item.kind, ItemKind::Test | ItemKind::Doctest)
+            && item.id.path != crate::order::PROCESS
+            && item.result != ItemResult::Ignored
+    })
+}
+
+fn is_built(cases: &[Case]) -> bool {
+    cases.iter().any(|case| case.check.required && case.check.kind == CheckKind::Build)
+}
+
+/// Where nothing is built, tests are all there is: runs of none judge nothing, however well they ended.
+fn nothing_ran(cases: &[Case]) -> Option<String> {
+    let ended = cases.iter().any(|case| case.check.required && case.candidate.is_some());
+    let nothing = ended && !is_built(cases) && !tests_ran(cases.iter().filter_map(|case| case.candidate.as_ref()));
+    nothing.then(|| "no check judges this change: nothing is built, and no test ran".to_owned())
+}
+
 /// What the absence of tests at base means for the word "verified".
 fn tests_at_base(cases: &[Case]) -> Option<Limitation> {
-    let ran = |receipts: &mut dyn Iterator<Item = &Receipt>| {
-        receipts.flat_map(|receipt| &receipt.items).any(|item| {
-            matches!(item.kind, ItemKind::Test | ItemKind::Doctest)
-                && item.id.path != crate::order::PROCESS
-                && item.result != ItemResult::Ignored
-        })
-    };
-    let base = ran(&mut cases.iter().filter_map(|case| case.base.as_ref()));
-    let here = ran(&mut cases.iter().filter_map(|case| case.candidate.as_ref()));
+    let base = tests_ran(cases.iter().filter_map(|case| case.base.as_ref()));
+    let here = tests_ran(cases.iter().filter_map(|case| case.candidate.as_ref()));
     match (base, here) {
         (true, _) => None,
         (false, false) => Some(Limitation::general("verified by build only: there are no tests")),
         (false, true) => {
-            Some(Limitation::general("verified by build and the change's own tests only: there are no tests at base"))
+            let build = if is_built(cases) { "build and " } else { "" };
+            let text = format!("verified by {build}the change's own tests only: there are no tests at base");
+            Some(Limitation::general(text))
         }
     }
 }

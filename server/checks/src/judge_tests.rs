@@ -67,6 +67,16 @@ fn no_required_check_is_not_verified() {
 }
 
 #[test]
+fn tests_without_a_build_verify_only_where_one_ran() {
+    let only = |base: Vec<Item>, here: Vec<Item>| judged(&[case(CheckKind::Test, base, here)], &["src/lib.rs"], &[]);
+    assert!(only(tests(Passed), tests(Passed)).verified);
+    let nothing = only(Vec::new(), Vec::new());
+    assert_eq!(nothing.reasons, ["no check judges this change: nothing is built, and no test ran"]);
+    let own = only(Vec::new(), tests(Passed));
+    assert_eq!(own.limitations[0].text, "verified by the change's own tests only: there are no tests at base");
+}
+
+#[test]
 fn a_receipt_for_another_tree_or_command_counts_for_nothing() {
     let mut cases = good();
     cases[0].candidate.as_mut().unwrap().tree = tree("d");

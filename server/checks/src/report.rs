@@ -264,3 +264,7 @@ fn plain(text: &str) -> String {
     out.push_str(rest);
     out
 }
+
+#[cfg(test)]
+#[path = "report_tests.rs"]
+mod tests;

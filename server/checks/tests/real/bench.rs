@@ -1,5 +1,6 @@
 //! A place for checks: a tree in memory, its projection, a build folder, a runner.
 
+use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -11,7 +12,7 @@ use checks::{
     Unguarded, Wanted, Watch,
 };
 use sandbox::{CancelToken, CargoHome, Interpreters, RustHome, Sandbox};
-use task::{Check, CheckKind, Digest, Features, Judgement, Receipt, SandboxLevel, TreeId, TreePath};
+use task::{Check, CheckId, CheckKind, Digest, Features, Judgement, Receipt, SandboxLevel, TreeId, TreePath};
 
 /// One slot: whatever tree is projected into it, the build folder stays.
 pub struct Bench {
@@ -21,6 +22,8 @@ pub struct Bench {
     runner: Arc<Runner>,
     /// The developer's folder, where there is one.
     workspace: Option<PathBuf>,
+    /// What checks said of trees that others are compared with.
+    bases: RefCell<BTreeMap<(String, CheckId), Option<Receipt>>>,
     pub remaining: Duration,
 }
 
@@ -87,7 +90,8 @@ impl Bench {
         fs::create_dir(&shadow).unwrap();
         fs::create_dir(&build).unwrap();
         let remaining = Duration::from_secs(300);
-        Self { _folder: folder, shadow, build, runner: cargo_runner(), workspace: None, remaining }
+        let bases = RefCell::default();
+        Self { _folder: folder, shadow, build, runner: cargo_runner(), workspace: None, bases, remaining }
     }
 
     /// For what is installed in a folder.
@@ -168,6 +172,18 @@ impl Bench {
         self.runner.run(&order, watch, guard)
     }
 
+    /// The receipt of a base. In a workspace each is run once, as receipts are kept outside of tests; without one what
+    /// a run leaves in the build folder matters.
+    fn base(&self, tree: &FileMap, check: &Check) -> Option<Receipt> {
+        let key = (id_of(tree).to_string(), check.id.clone());
+        if let Some(known) = self.bases.borrow().get(&key).filter(|_| self.workspace.is_some()) {
+            return known.clone();
+        }
+        let receipt = self.run(tree, check).receipt;
+        self.bases.borrow_mut().insert(key, receipt.clone());
+        receipt
+    }
+
     /// Runs all checks that a change needs on both trees and judges the candidate.
     pub fn prove(&self, base: &FileMap, candidate: &FileMap) -> (Judgement, Vec<Case>) {
         let differs = |path: &&TreePath| base.read(path) != candidate.read(path);
@@ -182,7 +198,7 @@ impl Bench {
                 cases.push(Case { check, base: None, candidate: None, missing });
                 continue;
             }
-            let before = self.run(base, &check).receipt;
+            let before = self.base(base, &check);
             let after = self.run_with(candidate, &check, before.as_ref(), &Watch::default(), &mut Unguarded);
             let missing = Some((after.verdict, after.reason.unwrap_or_default()));
             cases.push(Case { check, base: before, candidate: after.receipt, missing });

@@ -7,7 +7,9 @@ mod bench;
 mod builds;
 mod docs;
 mod node;
+mod npm;
 mod processes;
+mod python;
 mod tests;
 
 use std::process::ExitCode;
@@ -16,5 +18,7 @@ pub use ::support::cases::Case;
 
 fn main() -> ExitCode {
     sandbox::run_if_launcher();
-    ::support::cases::run([builds::CASES, tests::CASES, docs::CASES, processes::CASES, node::CASES].concat())
+    ::support::cases::run(
+        [builds::CASES, tests::CASES, docs::CASES, processes::CASES, node::CASES, npm::CASES, python::CASES].concat(),
+    )
 }
