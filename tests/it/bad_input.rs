@@ -1,6 +1,7 @@
 //! Bad input gets one clear sentence and the right exit code, and loses nothing.
 
 mod machine;
+mod models;
 mod places;
 mod settings;
 mod words;

@@ -17,6 +17,9 @@ pub enum Error {
     /// The provider of the model could not be reached: the task waits, and can be resumed.
     #[error("{0}")]
     Paused(String),
+    /// A limit of what was asked does not allow any more of it.
+    #[error("{0}")]
+    Limit(String),
     #[error("the task was cancelled")]
     Cancelled,
     /// A sentence that is complete by itself.

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use task::port::Journal;
-use task::{Author, Digest, Engine, Event, Record, State, StepId, TaskId, TreeId, TreePath};
+use task::{Author, Diff, Digest, Engine, Event, HunkKind, Record, State, StepId, TaskId, TreeId, TreePath};
 use worktree::{Authors, Store, Workspace};
 
 use crate::report::{Evidence, Judged, Report, Timing};
@@ -46,7 +46,11 @@ fn about(
     let offered = tree.and_then(|tree| state.offer(tree)).map(|offered| &offered.base);
     let base = offered.or(reviewed.map(|it| it.0)).or(state.base.as_ref());
     let tree = tree.or(reviewed.map(|it| it.1));
-    let between = |base, tree| risks::diff(store, base, tree, &Authors::all(author(state)));
+    let between = |base, tree| -> Result<Diff, Error> {
+        let mut diff = risks::diff(store, base, tree, &Authors::all(author(state)))?;
+        name_the_compiler(store, state, &mut diff);
+        Ok(diff)
+    };
     let (diff, unified) = match (base, tree) {
         (Some(base), Some(tree)) => {
             let unified = String::from_utf8_lossy(&worktree::unified(store, base, tree)?).into_owned();
@@ -76,6 +80,31 @@ pub(crate) fn author(state: &State) -> Author {
         Engine::Compiler => Author::Compiler,
         Engine::Patch => Author::External,
         Engine::Model => Author::Model,
+    }
+}
+
+/// What went away and what came, in one hunk.
+type Mended = (Vec<u8>, Vec<u8>);
+
+/// Marks the hunks that are exactly what the compiler mended by itself. Where a model's lines touch them they are one
+/// hunk, and the model's.
+fn name_the_compiler(store: &Store, state: &State, diff: &mut Diff) {
+    let mut mended: BTreeMap<TreePath, Vec<Mended>> = BTreeMap::new();
+    for (from, tree) in &state.work.repairs {
+        // Trees that are gone take nothing from the report but this.
+        let Ok(repair) = worktree::compare(store, from, tree, &Authors::all(Author::Compiler)) else { continue };
+        for file in repair.files {
+            let hunks = file.hunks.into_iter().filter(|hunk| hunk.kind == HunkKind::Text);
+            mended.entry(file.path).or_default().extend(hunks.map(|hunk| (hunk.old_bytes, hunk.new_bytes)));
+        }
+    }
+    for file in &mut diff.files {
+        let Some(mended) = mended.get(&file.path) else { continue };
+        for hunk in file.hunks.iter_mut().filter(|hunk| hunk.kind == HunkKind::Text) {
+            if mended.iter().any(|(old, new)| *old == hunk.old_bytes && *new == hunk.new_bytes) {
+                hunk.author = Author::Compiler;
+            }
+        }
     }
 }
 

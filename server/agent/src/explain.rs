@@ -96,7 +96,9 @@ pub fn explain(house: &House, ask: &ExplainAsk) -> Result<Explanation, Error> {
         let reply = match model.call(&call, &mut ledger, &waiting) {
             Ok(reply) => reply,
             Err(ModelError::Ended) if house.cancel.is_cancelled() => return Err(Error::Cancelled),
-            Err(ModelError::Ended) => return Err(Error::Sentence("the time for the answer is used up".to_owned())),
+            Err(ModelError::Ended) => return Err(Error::Limit("the time for the answer is used up".to_owned())),
+            Err(ModelError::Budget(what)) => return Err(Error::Limit(what)),
+            Err(ModelError::Unavailable(what)) => return Err(Error::Paused(what)),
             Err(error) => return Err(Error::Sentence(error.to_string())),
         };
         let (blocks, _) = as_sent(&quoter, &reply);
@@ -146,7 +148,7 @@ pub fn explain(house: &House, ask: &ExplainAsk) -> Result<Explanation, Error> {
         }
         messages.push(Message { role: Role::User, blocks: results });
     }
-    Err(Error::Sentence(format!("the model came to no answer in {TURNS} exchanges")))
+    Err(Error::Limit(format!("the model came to no answer in {TURNS} exchanges")))
 }
 
 fn opening(looks: &Looks<'_>, ask: &ExplainAsk) -> Vec<Block> {

@@ -44,6 +44,18 @@ pub fn parse(text: &str) -> Result<StepAction, GrammarError> {
 
 /// How a form begins that this was perhaps meant to be, as the end of a sentence; empty where nothing is near.
 fn meant(text: &str) -> String {
+    nearest(text).map_or(String::new(), |begin| format!(" (did you mean `{begin}`?)"))
+}
+
+/// The task that was meant, where a text is one but for a slip of the finger in its first words.
+pub fn slip(text: &str) -> Option<String> {
+    let begin = nearest(text)?;
+    let rest: Vec<&str> = text.split_whitespace().skip(begin.split_whitespace().count()).collect();
+    parse(format!("{begin} {}", rest.join(" ")).trim()).ok().map(|action| write(&action))
+}
+
+/// How the form begins that a text comes near to.
+fn nearest(text: &str) -> Option<&'static str> {
     let text = text.to_lowercase();
     let words: Vec<&str> = text.split_whitespace().collect();
     let away = |begin: &str| {
@@ -53,9 +65,7 @@ fn meant(text: &str) -> String {
     let begins = ["fix warnings", "fix clippy", "fix errors", "rename", "replace", "assist"];
     let nearest = begins.into_iter().map(|begin| (away(begin), begin)).min();
     // At two letters people slipped; further away they meant something else.
-    nearest
-        .filter(|(away, _)| (1..=2).contains(away))
-        .map_or(String::new(), |(_, begin)| format!(" (did you mean `{begin}`?)"))
+    nearest.filter(|(away, _)| (1..=2).contains(away)).map(|(_, begin)| begin)
 }
 
 fn malformed(form: usize, what: impl Into<String>) -> GrammarError {
@@ -219,6 +229,9 @@ mod tests {
             let said = parse(text).unwrap_err().to_string();
             assert!(said.ends_with(&format!("(did you mean `{meant}`?)")), "{said}");
         }
+        assert_eq!(slip("renmae a  to b").as_deref(), Some("rename `a` to `b`"));
+        assert_eq!(slip("fix error handling in the parser"), None);
+        assert_eq!(slip("fix warnings"), None);
         for text in ["add pagination to /users", "fix the login page", "", "fix warnings in src"] {
             assert!(parse(text).unwrap_err().to_string().ends_with("can take"), "{text}");
         }

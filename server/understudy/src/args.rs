@@ -1,8 +1,13 @@
 //! The command line, declared once.
 
+mod tasks;
+
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
+use task::PlanPolicy;
+
+pub use tasks::{Onward, Raise, Tasks};
 
 /// Rehearses a change in a sandboxed shadow of your working tree, proves it with the project's own checks and hands over
 /// an exact diff. Nothing of yours changes before you say so.
@@ -21,6 +26,8 @@ pub enum Command {
     Run(Run),
     /// Prove a change that anyone made: a patch, a branch, or what stands in the working tree
     Prove(Prove),
+    /// Answer a question about the code, with the lines that show it; nothing is changed
+    Explain(Explain),
     /// Show what Understudy does, on a small crate that it carries in itself
     Try {
         /// Keep the folder of the sample and print where it is
@@ -35,7 +42,7 @@ pub enum Command {
         #[arg(long)]
         json: bool,
     },
-    /// Look after tasks: list, show, continue, apply, undo
+    /// Look after tasks: list, show, answer, continue, apply, undo
     #[command(subcommand)]
     Tasks(Tasks),
     /// Run one command in the sandbox, on a shadow of the working tree; passes its exit status, 125 if it could not start
@@ -104,20 +111,30 @@ pub struct Common {
 #[derive(Debug, Args)]
 pub struct Run {
     /// The task, for example: rename `VersionReq::matches` to `accepts`
-    #[arg(required = true, num_args = 1..)]
+    #[arg(required_unless_present = "issue", num_args = 1..)]
     pub task: Vec<String>,
-    /// Who proposes the edits
-    #[arg(long, value_name = "NAME", default_value = "compiler")]
+    /// Take the text of an issue as the task; `-` reads standard input
+    #[arg(long, value_name = "FILE", conflicts_with = "task")]
+    pub issue: Option<PathBuf>,
+    /// Who proposes the edits: compiler, model, or auto for the compiler where it understands the task
+    #[arg(long, value_name = "NAME", default_value = "auto")]
     pub engine: String,
+    /// Who agrees to a plan before its first edit: review (you, always), auto (you, where it has several steps), skip
+    /// (no plan is asked for)
+    #[arg(long, value_name = "POLICY")]
+    pub plan: Option<PlanPolicy>,
     /// What kinds of operations may serve the task: read, search, edit, execute, think
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     pub tools: Vec<String>,
     /// Take the base from this revision instead of the working tree
     #[arg(long, value_name = "REV")]
     pub base: Option<String>,
-    /// Dollars at most; nothing is spent by the compiler engine
+    /// Dollars at most, 0.50 unless the settings say otherwise; nothing is spent by the compiler engine
     #[arg(long, value_name = "DOLLARS")]
     pub budget_usd: Option<f64>,
+    /// Tokens at most, input and output together
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    pub max_tokens: Option<u64>,
     #[command(flatten)]
     pub common: Common,
 }
@@ -138,65 +155,20 @@ pub struct Prove {
     pub common: Common,
 }
 
-#[derive(Debug, Subcommand)]
-pub enum Tasks {
-    /// All tasks, newest first
-    List {
-        #[arg(long)]
-        json: bool,
-    },
-    /// Everything about one task
-    Show {
-        id: String,
-        #[arg(long)]
-        json: bool,
-    },
-    /// The diff of a task, or of a selection of its hunks
-    Diff {
-        id: String,
-        /// Hunks to keep, by id or its first digits; the selection is checked as the tree it is
-        #[arg(long, value_name = "HUNK", value_delimiter = ',', num_args = 1..)]
-        select: Option<Vec<String>>,
-        #[arg(long)]
-        json: bool,
-    },
-    /// Continue a task whose process ended
-    Resume {
-        id: String,
-        #[arg(long)]
-        json: bool,
-    },
-    /// End a task
-    Cancel { id: String },
-    /// Write a tree of a task into the working tree; naming the tree is the approval
-    Apply {
-        id: String,
-        /// The tree that you approve, by id or its first digits
-        #[arg(long, value_name = "TREE")]
-        tree: Option<String>,
-        /// Hunks to keep, by id or its first digits
-        #[arg(long, value_name = "HUNK", value_delimiter = ',', num_args = 1..)]
-        select: Option<Vec<String>>,
-        /// Write the tree although it is not verified
-        #[arg(long)]
-        unverified: bool,
-        /// Files that run by themselves and may be written, as globs; each needs this consent of its own
-        #[arg(long, value_name = "GLOB", value_delimiter = ',')]
-        consent: Vec<String>,
-        #[arg(long)]
-        json: bool,
-    },
-    /// Take the last publication of a task back
-    Undo {
-        id: String,
-        #[arg(long)]
-        json: bool,
-    },
-    /// Forget a task, or everything about ended tasks
-    Purge {
-        id: Option<String>,
-        /// All tasks that have ended
-        #[arg(long, conflicts_with = "id")]
-        ended: bool,
-    },
+#[derive(Debug, Args)]
+pub struct Explain {
+    /// What you want to know
+    #[arg(required = true, num_args = 1..)]
+    pub question: Vec<String>,
+    #[command(flatten)]
+    pub repo: Repo,
+    /// A place that the question is about
+    #[arg(long, value_name = "PATH:LINE")]
+    pub at: Option<String>,
+    /// Dollars at most
+    #[arg(long, value_name = "DOLLARS")]
+    pub budget_usd: Option<f64>,
+    /// Print one JSON object
+    #[arg(long)]
+    pub json: bool,
 }

@@ -1,7 +1,10 @@
 //! The commands, one file each.
 
 mod apply;
+mod dialogue;
 mod doctor;
+mod explain;
+mod input;
 mod lsp;
 mod prove;
 mod request;
@@ -23,6 +26,7 @@ pub fn dispatch(cli: Cli) -> Result<i32, Failure> {
         Command::Lsp => Ok(lsp::lsp()),
         Command::Run(args) => run::run(&args).map(done),
         Command::Prove(args) => prove::prove(&args).map(done),
+        Command::Explain(args) => explain::explain(&args).map(done),
         Command::Try { keep } => sample::try_it(keep).map(done),
         Command::Doctor { repo, json } => doctor::doctor(&repo.repo, json).map(done),
         Command::Tasks(verb) => tasks::tasks(verb).map(done),

@@ -23,10 +23,11 @@ pub struct Draft {
     pub allowed_files: Vec<String>,
     pub base_revision: Option<String>,
     pub trigger: Option<Trigger>,
-    pub plan_policy: PlanPolicy,
+    pub plan_policy: Option<PlanPolicy>,
     pub max_attempts: Option<u32>,
     pub timeout_seconds: Option<u64>,
     pub budget_microdollars: Option<u64>,
+    pub max_tokens: Option<u64>,
     pub request_id: Option<String>,
 }
 
@@ -36,10 +37,11 @@ impl Draft {
     /// # Errors
     /// Names the glob or the id that cannot be read.
     pub fn request(self, settings: &Settings) -> Result<Request, Failure> {
-        let mut limits = settings.limits();
+        let mut limits = settings.limits(self.engine);
         limits.max_attempts = self.max_attempts.unwrap_or(limits.max_attempts);
         limits.timeout_ms = self.timeout_seconds.map_or(limits.timeout_ms, |seconds| seconds.saturating_mul(1000));
-        limits.budget_microdollars = self.budget_microdollars;
+        limits.budget_microdollars = self.budget_microdollars.or(limits.budget_microdollars);
+        limits.max_tokens = self.max_tokens.or(limits.max_tokens);
         let request_id = self.request_id.as_ref().map(|id| id.parse::<RequestId>()).transpose()?;
         let scope = Scope::new(self.paths).map_err(|error| Failure::usage(error.to_string()))?;
         let allowed_files: Vec<String> = settings.allow_files.iter().cloned().chain(self.allowed_files).collect();
@@ -60,7 +62,7 @@ impl Draft {
             engine: self.engine,
             candidate: self.candidate,
             trigger: self.trigger,
-            plan_policy: self.plan_policy,
+            plan_policy: self.plan_policy.or(settings.plan).unwrap_or_default(),
             allowed_commands: settings.allow_commands.clone(),
             limits,
             created: UnixMillis(u64::try_from(now.as_millis()).unwrap_or(u64::MAX)),

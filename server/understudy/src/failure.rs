@@ -24,6 +24,7 @@ impl From<agent::Error> for Failure {
     fn from(error: agent::Error) -> Self {
         match error {
             agent::Error::Journal(error) => error.into(),
+            agent::Error::Limit(_) => Self { code: ExitCode::Stopped, sentence: error.chain() },
             agent::Error::Cancelled => Self { code: ExitCode::Cancelled, sentence: error.chain() },
             agent::Error::Workspace(worktree::WorkspaceError::Other(_)) => Self::infrastructure(error.chain()),
             // The folder was named by the caller.

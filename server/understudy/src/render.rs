@@ -4,7 +4,10 @@ mod diff;
 mod live;
 mod report;
 mod style;
+mod words;
+mod work;
 
 pub use live::Live;
 pub use report::{print_error, print_report};
-pub use style::{bold, dim, doubtful, good, heading, poor};
+pub use style::{bold, dim, doubtful, good, heading, place, poor};
+pub use words::{grouped, limits, plan, question};

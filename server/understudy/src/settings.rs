@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use serde::Deserialize;
+use task::{Engine, PlanPolicy};
 
 /// What the user's `config.toml` may say; unknown keys are an error, so that a typing mistake is not a silent default.
 #[derive(Debug, Default, Deserialize)]
@@ -24,7 +25,24 @@ pub struct Settings {
     /// Commands that a model may run in the sandbox, by their first words: `npm run build`. None without this.
     #[serde(default)]
     pub allow_commands: Vec<String>,
+    /// Dollars that a task with a model may cost.
+    pub budget_usd: Option<f64>,
+    /// Of these, what the stronger model may cost, where one is configured.
+    pub escalation_usd: Option<f64>,
+    /// Tokens that a task with a model may use.
+    pub max_tokens: Option<u64>,
+    /// Who agrees to the plans of a model.
+    pub plan: Option<PlanPolicy>,
+    /// Language models. Only here: neither an editor's settings nor a repository decide who gets to see code and keys.
+    pub model: Option<model::Settings>,
 }
+
+/// What a task with a model may use where nobody says otherwise.
+const BUDGET_MICRODOLLARS: u64 = 500_000;
+const MAX_TOKENS: u64 = 1_000_000;
+const MODEL_TIMEOUT_MS: u64 = 600_000;
+/// More attempts than these are not what helps.
+const MOST_ATTEMPTS: u64 = 10;
 
 /// Settings that cannot be read.
 #[derive(Debug, thiserror::Error)]
@@ -37,6 +55,12 @@ pub enum SettingsError {
     Number { name: &'static str, value: String },
     #[error("{what} must be at least {least}")]
     TooSmall { what: &'static str, least: u64 },
+    #[error("{what} must be at most {most}")]
+    TooLarge { what: &'static str, most: u64 },
+    #[error("{what} is an amount of dollars, 0 or more")]
+    Dollars { what: &'static str },
+    #[error("{name}: {sentence}")]
+    Word { name: &'static str, sentence: String },
     #[error("neither XDG_STATE_HOME nor HOME is set; set UNDERSTUDY_STATE_DIR to a folder of yours")]
     NoHome,
 }
@@ -60,6 +84,15 @@ impl Settings {
         settings.check_memory = number("UNDERSTUDY_CHECK_MEMORY")?.or(settings.check_memory);
         if let Some(attempts) = number("UNDERSTUDY_MAX_ATTEMPTS")? {
             settings.max_attempts = Some(u32::try_from(attempts).unwrap_or(u32::MAX));
+        }
+        settings.max_tokens = number("UNDERSTUDY_MAX_TOKENS")?.or(settings.max_tokens);
+        if let Some(dollars) = variable("UNDERSTUDY_BUDGET_USD") {
+            let not_dollars = |_| SettingsError::Dollars { what: "UNDERSTUDY_BUDGET_USD" };
+            settings.budget_usd = Some(dollars.trim().parse().map_err(not_dollars)?);
+        }
+        if let Some(policy) = variable("UNDERSTUDY_PLAN") {
+            let unknown = |sentence| SettingsError::Word { name: "UNDERSTUDY_PLAN", sentence };
+            settings.plan = Some(policy.trim().parse().map_err(unknown)?);
         }
         if let Some(globs) = std::env::var_os("UNDERSTUDY_ALLOW_FILES") {
             settings.allow_files = list(&globs.to_string_lossy());
@@ -94,17 +127,26 @@ impl Settings {
             ("check_timeout", self.check_timeout),
             ("check_memory", self.check_memory),
             ("max_attempts", self.max_attempts.map(u64::from)),
+            ("max_tokens", self.max_tokens),
         ] {
             if value == Some(0) {
                 return Err(SettingsError::TooSmall { what, least: 1 });
+            }
+        }
+        if self.max_attempts.map(u64::from).is_some_and(|attempts| attempts > MOST_ATTEMPTS) {
+            return Err(SettingsError::TooLarge { what: "max_attempts", most: MOST_ATTEMPTS });
+        }
+        for (what, dollars) in [("budget_usd", self.budget_usd), ("escalation_usd", self.escalation_usd)] {
+            if dollars.is_some_and(|dollars| microdollars(dollars).is_none()) {
+                return Err(SettingsError::Dollars { what });
             }
         }
         Ok(self)
     }
 
     fn from_file() -> Result<Self, SettingsError> {
-        let Some(folder) = xdg("XDG_CONFIG_HOME", ".config") else { return Ok(Self::default()) };
-        let path = folder.join("understudy/config.toml");
+        let Some(folder) = config_folder() else { return Ok(Self::default()) };
+        let path = folder.join("config.toml");
         let text = match std::fs::read_to_string(&path) {
             Ok(text) => text,
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Self::default()),
@@ -124,24 +166,46 @@ impl Settings {
         Ok(xdg("XDG_STATE_HOME", ".local/state").ok_or(SettingsError::NoHome)?.join("understudy"))
     }
 
-    /// The limits of a request, where flags say nothing else.
-    pub fn limits(&self) -> task::Limits {
+    /// The limits of a request, where flags say nothing else. Only a model costs tokens and dollars.
+    pub fn limits(&self, engine: Engine) -> task::Limits {
         let default = task::Limits::default();
-        task::Limits {
+        let milliseconds = |seconds: u64| seconds.saturating_mul(1000);
+        let mut limits = task::Limits {
             max_attempts: self.max_attempts.unwrap_or(default.max_attempts),
-            timeout_ms: self.timeout.map_or(default.timeout_ms, |seconds| seconds.saturating_mul(1000)),
-            check_timeout_ms: self
-                .check_timeout
-                .map_or(default.check_timeout_ms, |seconds| seconds.saturating_mul(1000)),
+            timeout_ms: self.timeout.map_or(default.timeout_ms, milliseconds),
+            check_timeout_ms: self.check_timeout.map_or(default.check_timeout_ms, milliseconds),
             check_memory_bytes: self.check_memory.map(|mib| mib.saturating_mul(1 << 20)),
             ..default
+        };
+        if engine == Engine::Model {
+            limits.timeout_ms = self.timeout.map_or(MODEL_TIMEOUT_MS, milliseconds);
+            limits.budget_microdollars = self.budget_usd.and_then(microdollars).or(Some(BUDGET_MICRODOLLARS));
+            limits.escalation_microdollars = self.escalation_usd.and_then(microdollars);
+            limits.max_tokens = self.max_tokens.or(Some(MAX_TOKENS));
         }
+        limits
     }
+}
+
+/// Dollars in millionths; `None` for what is no amount of money.
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "the range was looked at")]
+pub fn microdollars(dollars: f64) -> Option<u64> {
+    (0.0..=1e9).contains(&dollars).then(|| (dollars * 1e6).round() as u64)
+}
+
+/// A variable that says something.
+pub fn variable(name: &str) -> Option<String> {
+    std::env::var(name).ok().filter(|value| !value.trim().is_empty())
 }
 
 /// The items of a list with commas between them.
 fn list(text: &str) -> Vec<String> {
     text.split(',').map(str::trim).filter(|item| !item.is_empty()).map(str::to_owned).collect()
+}
+
+/// Where the user's `config.toml` lies, where anything says so.
+pub fn config_folder() -> Option<PathBuf> {
+    xdg("XDG_CONFIG_HOME", ".config").map(|folder| folder.join("understudy"))
 }
 
 /// A base folder as the XDG specification finds it: relative values are ignored.
@@ -178,7 +242,29 @@ mod tests {
     #[test]
     fn seconds_become_limits() {
         let settings = Settings { timeout: Some(90), ..Settings::default() };
-        assert_eq!(settings.limits().timeout_ms, 90_000);
+        assert_eq!(settings.limits(Engine::Compiler).timeout_ms, 90_000);
+        assert_eq!(settings.limits(Engine::Model).timeout_ms, 90_000);
         assert!(Settings { check_memory: Some(0), ..Settings::default() }.validated().is_err());
+    }
+
+    #[test]
+    fn only_a_model_has_a_budget_and_it_always_has_one() {
+        let limits = Settings::default().limits(Engine::Model);
+        assert_eq!((limits.budget_microdollars, limits.max_tokens), (Some(500_000), Some(1_000_000)));
+        assert_eq!((limits.timeout_ms, limits.max_attempts), (600_000, 3));
+        let settings = Settings { budget_usd: Some(0.1), max_tokens: Some(7), ..Settings::default() };
+        let limits = settings.limits(Engine::Model);
+        assert_eq!((limits.budget_microdollars, limits.max_tokens), (Some(100_000), Some(7)));
+        assert_eq!(settings.limits(Engine::Patch).budget_microdollars, None);
+    }
+
+    #[test]
+    fn what_is_no_amount_of_money_is_refused() {
+        for dollars in [-0.01, f64::NAN, f64::INFINITY, 1e10] {
+            assert_eq!(microdollars(dollars), None, "{dollars}");
+            assert!(Settings { budget_usd: Some(dollars), ..Settings::default() }.validated().is_err());
+        }
+        assert_eq!(microdollars(0.07), Some(70_000));
+        assert!(Settings { max_attempts: Some(11), ..Settings::default() }.validated().is_err());
     }
 }

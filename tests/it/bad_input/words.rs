@@ -23,7 +23,7 @@ fn engines_tools_and_numbers_that_do_not_exist_are_named() {
     let (project, understudy) = project();
     let cases: [(&[&str], &str); 9] = [
         (&["--engine", "magic"], "`magic` is not an engine"),
-        (&["--engine", "model"], "no model engine"),
+        (&["--engine", "model"], "no model is configured"),
         (&["--engine", "patch"], "understudy prove --patch"),
         (&["--tools", "edit,hammer"], "hammer"),
         (&["--budget-usd", "NaN"], "--budget-usd"),

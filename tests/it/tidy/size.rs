@@ -21,7 +21,7 @@ const CRATE_CAPS: [(&str, usize); 12] = [
     ("semantics", 8300),
     ("support", 6300),
     ("task", 3000),
-    ("understudy", 4000),
+    ("understudy", 5600),
     ("worktree", 6200),
 ];
 

@@ -9,7 +9,9 @@ use task::ExitCode;
 
 use super::request::{folder, print_json};
 use crate::failure::Failure;
+use crate::models;
 use crate::render;
+use crate::settings::Settings;
 use crate::wiring::{self, Front};
 
 /// One thing that was tried.
@@ -56,6 +58,7 @@ pub fn findings(house: &House, folder: Option<&Path>) -> Vec<Finding> {
         };
         findings.push(Finding { what: probe.what.to_owned(), works, note, detail, remedy: probe.remedy });
     }
+    findings.extend(of_models(house));
     let examined = folder.map(|folder| agent::examine(house, folder)).unwrap_or_default();
     findings.extend(examined.into_iter().map(|examined| Finding {
         what: examined.what,
@@ -65,6 +68,33 @@ pub fn findings(house: &House, folder: Option<&Path>) -> Vec<Finding> {
         remedy: examined.remedy,
     }));
     findings
+}
+
+/// Which models there are and whether their keys are; nobody is asked. Whoever has none can do without.
+fn of_models(house: &House) -> Vec<Finding> {
+    let finding = |works, note, detail: String, remedy| Finding { what: "model".into(), works, note, detail, remedy };
+    let found = Settings::load().map(|settings| models::open(&settings));
+    let wanted = found.as_ref().is_ok_and(|models| models.wanted);
+    let key_of = |name: &str| {
+        let provider = name.split('/').next().unwrap_or_default();
+        match found.as_ref().ok().and_then(|models| models.keys.get(provider)) {
+            Some((key, place)) => format!("{key} from {place}"),
+            None => "no key".to_owned(),
+        }
+    };
+    match &house.model {
+        Ok(model) => models::served(&**model)
+            .into_iter()
+            .map(|served| {
+                let price = if served.priced { "priced" } else { "no price known" };
+                let detail = format!("{} for {}; {price}, {}", served.name, served.stages, key_of(&served.name));
+                let remedy = "only tokens are limited; `price` of the model below [model.models] limits dollars too";
+                finding(true, !served.priced, detail, (!served.priced).then(|| remedy.to_owned()))
+            })
+            .collect(),
+        Err(reason) if wanted => vec![finding(false, false, "cannot be asked".to_owned(), Some(reason.clone()))],
+        Err(reason) => vec![finding(true, true, "none".to_owned(), Some(reason.clone()))],
+    }
 }
 
 /// For people: a line for each finding, and one for all.
@@ -80,7 +110,9 @@ pub fn text(findings: &[Finding]) -> String {
         };
         text.push_str(&format!("{mark} {:42} {}\n", finding.what, task::printable(&finding.detail)));
         if let Some(remedy) = &finding.remedy {
-            text.push_str(&format!("  {:42} {}\n", "", render::dim(task::printable(remedy))));
+            for line in task::printable(remedy).lines() {
+                text.push_str(&format!("  {:42} {}\n", "", render::dim(line)));
+            }
         }
     }
     let broken = findings.iter().filter(|finding| !finding.works).count();

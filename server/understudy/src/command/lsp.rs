@@ -15,7 +15,7 @@ use crate::compilers::lasting_compilers;
 use crate::draft::Draft;
 use crate::failure::Failure;
 use crate::settings::Settings;
-use crate::wiring;
+use crate::{models, wiring};
 
 /// Serves one client; the number is the exit status.
 pub fn lsp() -> i32 {
@@ -49,7 +49,8 @@ impl EditorRooms {
     }
 
     fn open(&self, audience: Audience, documents: Arc<dyn Documents>) -> Result<House, Failure> {
-        let state = self.settings()?.state_folder()?;
+        let settings = self.settings()?;
+        let state = settings.state_folder()?;
         let mut kept = self.kept();
         let journal = match &kept.journal {
             Some(journal) => Arc::clone(journal),
@@ -64,7 +65,8 @@ impl EditorRooms {
         };
         let compilers = Arc::clone(kept.compilers.get_or_insert_with(lasting_compilers));
         drop(kept);
-        wiring::house(journal, &state, sandbox, compilers, audience, documents, CancelToken::new())
+        let house = wiring::house(journal, &state, sandbox, compilers, audience, documents, CancelToken::new())?;
+        Ok(models::open(&settings).furnish(house))
     }
 }
 
@@ -95,10 +97,11 @@ impl Rooms for EditorRooms {
             allowed_files: Vec::new(),
             base_revision: ask.base_revision,
             trigger: ask.trigger,
-            plan_policy: task::PlanPolicy::default(),
+            plan_policy: None,
             max_attempts: ask.max_attempts,
             timeout_seconds: ask.timeout_seconds,
             budget_microdollars: None,
+            max_tokens: None,
             request_id: ask.request_id,
         };
         let request = self.settings().and_then(|settings| draft.request(&settings));

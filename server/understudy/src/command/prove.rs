@@ -1,11 +1,11 @@
 //! `understudy prove`: a change that anyone made is judged against its base.
 
-use std::io::Read as _;
 use std::path::Path;
 
-use task::{Candidate, Engine, ExitCode, Tool};
+use task::{Candidate, Engine, ExitCode};
 use worktree::Workspace;
 
+use super::input::read;
 use super::request::{Ask, carry_out, folder, front, request};
 use crate::args::Prove;
 use crate::failure::Failure;
@@ -15,7 +15,7 @@ use crate::wiring;
 const LARGEST_PATCH: u64 = 256 << 20;
 
 pub fn prove(args: &Prove) -> Result<ExitCode, Failure> {
-    let patch = args.patch.as_deref().map(read_patch).transpose()?;
+    let patch = args.patch.as_deref().map(|path| read("patch", path, LARGEST_PATCH)).transpose()?;
     let folder = folder(&args.common.repo.repo)?;
     let opened = wiring::open_on(front(&args.common), &folder)?;
     let (candidate, description) = match (patch, &args.branch) {
@@ -32,30 +32,7 @@ pub fn prove(args: &Prove) -> Result<ExitCode, Failure> {
         }
         (None, None) => (Candidate::Worktree, "prove the working tree against HEAD".to_owned()),
     };
-    let ask = Ask {
-        engine: Engine::Patch,
-        description,
-        candidate: Some(candidate),
-        tools: Tool::ALL.to_vec(),
-        base_revision: None,
-        budget_microdollars: None,
-    };
+    let ask = Ask { candidate: Some(candidate), ..Ask::new(Engine::Patch, description) };
     let request = request(&opened, folder, &args.common, ask)?;
     carry_out(&opened, &args.common, request)
-}
-
-fn read_patch(path: &Path) -> Result<Vec<u8>, Failure> {
-    let shown = task::printable(&path.to_string_lossy());
-    let failed = |error: std::io::Error| Failure::usage(format!("the patch {shown} cannot be read: {error}"));
-    let mut bytes = Vec::new();
-    let read = if path.as_os_str() == "-" {
-        std::io::stdin().lock().take(LARGEST_PATCH + 1).read_to_end(&mut bytes)
-    } else {
-        std::fs::File::open(path).and_then(|file| file.take(LARGEST_PATCH + 1).read_to_end(&mut bytes))
-    };
-    read.map_err(failed)?;
-    if bytes.len() as u64 > LARGEST_PATCH {
-        return Err(Failure::usage(format!("the patch {shown} is larger than {} MiB", LARGEST_PATCH >> 20)));
-    }
-    Ok(bytes)
 }

@@ -3,23 +3,50 @@
 use std::path::Path;
 
 use agent::Walk;
-use task::{Candidate, Engine, ExitCode, Request, Source, Tool};
+use task::{Candidate, Engine, ExitCode, PlanPolicy, Request, Source, Tool};
 
 use super::apply::ask_and_apply;
+use super::dialogue::{self, Dialogue};
 use crate::args::Common;
 use crate::draft::Draft;
 use crate::failure::Failure;
 use crate::render;
+use crate::settings::microdollars;
 use crate::wiring::{self, Front};
 
 /// What differs between `run` and `prove`.
 pub struct Ask {
+    pub source: Source,
     pub engine: Engine,
     pub description: String,
     pub candidate: Option<Candidate>,
     pub tools: Vec<Tool>,
     pub base_revision: Option<String>,
+    pub plan_policy: Option<PlanPolicy>,
     pub budget_microdollars: Option<u64>,
+    pub max_tokens: Option<u64>,
+}
+
+impl Ask {
+    /// A task with everything that an engine may use.
+    pub fn new(engine: Engine, description: impl Into<String>) -> Self {
+        Self {
+            source: Source::CommandLine,
+            engine,
+            description: description.into(),
+            candidate: None,
+            tools: Tool::ALL.to_vec(),
+            base_revision: None,
+            plan_policy: None,
+            budget_microdollars: None,
+            max_tokens: None,
+        }
+    }
+}
+
+/// What `--budget-usd` says, in millionths.
+pub fn dollars(dollars: f64) -> Result<u64, Failure> {
+    microdollars(dollars).ok_or_else(|| Failure::usage("`--budget-usd` is an amount of dollars, 0 or more"))
 }
 
 /// The front that these flags ask for.
@@ -30,7 +57,7 @@ pub fn front(common: &Common) -> Front {
 /// Builds the request.
 pub fn request(front: &wiring::Opened, folder: String, common: &Common, ask: Ask) -> Result<Request, Failure> {
     let draft = Draft {
-        source: Source::CommandLine,
+        source: ask.source,
         folder,
         description: ask.description,
         engine: ask.engine,
@@ -41,10 +68,11 @@ pub fn request(front: &wiring::Opened, folder: String, common: &Common, ask: Ask
         allowed_files: common.allow_file.clone(),
         base_revision: ask.base_revision,
         trigger: None,
-        plan_policy: task::PlanPolicy::default(),
+        plan_policy: ask.plan_policy,
         max_attempts: common.max_attempts,
         timeout_seconds: common.timeout,
         budget_microdollars: ask.budget_microdollars,
+        max_tokens: ask.max_tokens,
         request_id: common.request_id.clone(),
     };
     draft.request(&front.settings)
@@ -69,7 +97,8 @@ pub fn folder(path: &Path) -> Result<String, Failure> {
 pub fn carry_out(opened: &wiring::Opened, common: &Common, request: Request) -> Result<ExitCode, Failure> {
     let house = &opened.house;
     let title = request.title();
-    let mut walk = match Walk::begin(house, request)? {
+    let limits = (request.engine == Engine::Model).then(|| request.limits.clone());
+    let walk = match Walk::begin(house, request)? {
         Ok(walk) => walk,
         Err(id) => {
             if !common.json {
@@ -81,9 +110,12 @@ pub fn carry_out(opened: &wiring::Opened, common: &Common, request: Request) -> 
     };
     if !common.json {
         anstream::eprintln!("{} {}  {}", render::bold("task"), render::bold(walk.id()), title);
+        if let Some(limits) = &limits {
+            anstream::eprintln!("{}", render::dim(render::limits(walk.id(), limits)));
+        }
     }
     wiring::cancel_on_interrupt(&house.cancel);
-    let conclusion = walk.run()?;
+    let walk = dialogue::walk_on(house, walk, Dialogue::of(common.json))?;
     let report = walk.report(None)?;
     if !common.apply || common.json {
         let code = show(&report, common.json)?;
@@ -95,7 +127,7 @@ pub fn carry_out(opened: &wiring::Opened, common: &Common, request: Request) -> 
     }
     show(&report, false)?;
     drop(walk);
-    ask_and_apply(house, &report, conclusion.exit_code())
+    ask_and_apply(house, &report, code_of(report.exit_code))
 }
 
 /// Prints a report in the form that was asked for.

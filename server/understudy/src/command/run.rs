@@ -1,63 +1,69 @@
 //! `understudy run`: carry out a task.
 
-use task::{Engine, ExitCode, StepAction, Tool};
+use std::path::Path;
 
-use super::request::{Ask, carry_out, folder, front, request};
+use task::{Engine, ExitCode, Source, StepAction, Tool};
+
+use super::input::read_text;
+use super::request::{Ask, carry_out, dollars, folder, front, request};
 use crate::args::Run;
+use crate::engine::choose;
 use crate::failure::Failure;
-use crate::wiring;
+use crate::settings::Settings;
+use crate::{models, wiring};
+
+/// A longer issue is a discussion; whoever asks can say which part of it is the task.
+const LARGEST_ISSUE: u64 = 256 << 10;
 
 pub fn run(args: &Run) -> Result<ExitCode, Failure> {
-    let description = args.task.join(" ");
-    match args.engine.as_str() {
-        "compiler" => {}
-        "patch" => return Err(Failure::usage("the patch engine takes a change: `understudy prove --patch FILE`")),
-        "model" => {
-            return Err(Failure::usage(
-                "this version has no model engine; `--engine compiler` is the one that `run` has",
-            ));
+    let (source, description) = match &args.issue {
+        Some(path) => (Source::Issue, read_text("issue", path, LARGEST_ISSUE)?),
+        None => (Source::CommandLine, args.task.join(" ")),
+    };
+    // What somebody wrote into an issue is not the developer's command: the compiler does not obey it.
+    let name = match (source, args.engine.as_str()) {
+        (Source::Issue, "auto") => "model",
+        (Source::Issue, "compiler") => {
+            return Err(Failure::usage("an issue is read by a language model; the compiler engine takes a task text"));
         }
-        other => {
-            return Err(Failure::usage(format!("`{}` is not an engine; `run` has `compiler`", task::printable(other))));
-        }
-    }
-    let action = agent::grammar::parse(&description).map_err(|error| Failure::usage(refusal(&error)))?;
+        (_, name) => name,
+    };
+    let settings = Settings::load()?;
+    let models = models::open(&settings);
+    let engine = choose(name, &description, models.usable())?;
     let tools = if args.tools.is_empty() {
         Tool::ALL.to_vec()
     } else {
         args.tools.iter().map(|tool| tool.parse::<Tool>()).collect::<Result<_, _>>().map_err(Failure::usage)?
     };
-    let budget_microdollars = match args.budget_usd {
-        None => None,
-        Some(dollars) if dollars.is_finite() && dollars >= 0.0 => Some((dollars * 1e6) as u64),
-        Some(_) => return Err(Failure::usage("`--budget-usd` is an amount of dollars, 0 or more")),
-    };
+    let budget_microdollars = args.budget_usd.map(dollars).transpose()?;
     let folder = folder(&args.common.repo.repo)?;
-    let opened = wiring::open_on(front(&args.common), &folder)?;
-    if let StepAction::FixClippy { lints } = &action
-        && !lints.is_empty()
-        && let Some(odd) = agent::unknown_lints(&opened.house, std::path::Path::new(&folder), lints)
-    {
-        return Err(Failure::usage(odd));
+    let opened = wiring::open_with(settings, models, front(&args.common), Some(&folder))?;
+    if engine == Engine::Compiler {
+        known_lints(&opened, &folder, &description)?;
     }
     let ask = Ask {
-        engine: Engine::Compiler,
-        description,
-        candidate: None,
+        source,
         tools,
         base_revision: args.base.clone(),
+        plan_policy: args.plan,
         budget_microdollars,
+        max_tokens: args.max_tokens,
+        ..Ask::new(engine, description)
     };
     let request = request(&opened, folder, &args.common, ask)?;
     carry_out(&opened, &args.common, request)
 }
 
-/// What to say to a text that the compiler engine cannot take: all that it can.
-fn refusal(error: &agent::grammar::GrammarError) -> String {
-    let width = agent::grammar::FORMS.iter().map(|(form, _)| form.len()).max().unwrap_or(0);
-    let forms: String = agent::grammar::FORMS.iter().map(|(form, what)| format!("\n  {form:width$}  {what}")).collect();
-    format!(
-        "{error}. It takes:{forms}\nAnything else needs a language model, which this version cannot use yet; \
-         `understudy prove` takes a change that another agent made."
-    )
+/// Lints are named before anything is copied or built.
+fn known_lints(opened: &wiring::Opened, folder: &str, text: &str) -> Result<(), Failure> {
+    match agent::grammar::parse(text) {
+        Ok(StepAction::FixClippy { lints }) if !lints.is_empty() => {
+            match agent::unknown_lints(&opened.house, Path::new(folder), &lints) {
+                Some(odd) => Err(Failure::usage(odd)),
+                None => Ok(()),
+            }
+        }
+        _ => Ok(()),
+    }
 }

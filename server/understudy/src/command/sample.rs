@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use anstream::{eprintln, println};
-use task::{Engine, ExitCode, Tool};
+use task::{Engine, ExitCode};
 
 use super::request::{Ask, carry_out, request};
 use crate::args::{Common, Repo};
@@ -61,14 +61,7 @@ pub fn try_it(keep: bool) -> Result<ExitCode, Failure> {
         json: false,
         apply: false,
     };
-    let ask = Ask {
-        engine: Engine::Compiler,
-        description: TASK.to_owned(),
-        candidate: None,
-        tools: Tool::ALL.to_vec(),
-        base_revision: None,
-        budget_microdollars: None,
-    };
+    let ask = Ask::new(Engine::Compiler, TASK);
     let request = request(&opened, super::request::folder(&folder)?, &common, ask)?;
     let code = carry_out(&opened, &common, request)?;
     if keep {

@@ -1,10 +1,14 @@
-//! `understudy tasks`: list, show, continue, apply, undo, forget.
+//! `understudy tasks`: list, show, answer, continue, apply, undo, forget.
+
+mod notes;
+mod plan;
 
 use agent::{Approval, Walk};
 use anstream::println;
-use task::{Event, ExitCode, TaskId, TreeId};
+use task::{Event, ExitCode, TaskId, TreeId, Wait};
 
 use super::apply;
+use super::dialogue::{self, Dialogue};
 use super::request::{opened, print_json, show, task_id};
 use crate::args::Tasks;
 use crate::failure::Failure;
@@ -13,7 +17,7 @@ use crate::wiring::{self, Opened};
 
 pub fn tasks(verb: Tasks) -> Result<ExitCode, Failure> {
     match verb {
-        Tasks::List { json } => list(&opened(true)?, json),
+        Tasks::List { waiting, json } => list(&opened(true)?, waiting, json),
         Tasks::Show { id, json } => {
             let opened = opened(true)?;
             show(&agent::report(&*opened.house.journal, &opened.house.state, &task_id(&id)?, None)?, json)?;
@@ -21,6 +25,18 @@ pub fn tasks(verb: Tasks) -> Result<ExitCode, Failure> {
         }
         Tasks::Diff { id, select, json } => diff(&opened(json)?, &task_id(&id)?, select, json),
         Tasks::Resume { id, json } => resume(&opened(json)?, &task_id(&id)?, json),
+        Tasks::Answer { id, answers, onward } => {
+            notes::answer(&opened(onward.json)?, &task_id(&id)?, &answers, &onward)
+        }
+        Tasks::ApprovePlan { id, version, onward } => {
+            notes::approve(&opened(onward.json)?, &task_id(&id)?, version, &onward)
+        }
+        Tasks::Plan { id, amend: None, onward } => plan::print(&opened(true)?, &task_id(&id)?, onward.json),
+        Tasks::Plan { id, amend: Some(file), onward } => {
+            plan::amend(&opened(onward.json)?, &task_id(&id)?, &file, &onward)
+        }
+        Tasks::Steer { id, text } => notes::steer(&opened(true)?, &task_id(&id)?, &text.join(" ")),
+        Tasks::Raise(raise) => notes::raise(&opened(true)?, &task_id(&raise.id)?, &raise),
         Tasks::Cancel { id } => cancel(&opened(true)?, &task_id(&id)?),
         Tasks::Apply { id, tree, select, unverified, consent, json } => {
             let opened = opened(json)?;
@@ -38,31 +54,40 @@ pub fn tasks(verb: Tasks) -> Result<ExitCode, Failure> {
     }
 }
 
-fn list(opened: &Opened, json: bool) -> Result<ExitCode, Failure> {
-    let lines = agent::list(&*opened.house.journal)?;
+fn list(opened: &Opened, waiting: bool, json: bool) -> Result<ExitCode, Failure> {
+    let mut lines = agent::list(&*opened.house.journal)?;
+    lines.retain(|line| !waiting || line.waiting.is_some());
     if json {
         print_json(&lines)?;
         return Ok(ExitCode::Done);
     }
-    if lines.is_empty() {
+    if lines.is_empty() && waiting {
+        println!("no task waits for you");
+    } else if lines.is_empty() {
         println!("there are no tasks; `understudy run` and `understudy prove` start one");
     }
     for line in lines {
-        let word = line.verdict.unwrap_or(line.status);
+        let word = format!("{:24}", line.verdict.unwrap_or(line.status));
         println!(
-            "{}  {word:24}  {}  {}",
+            "{}  {}  {}  {}",
             render::bold(&line.id),
+            if line.waiting.is_some() { render::doubtful(word) } else { word },
             line.title,
             render::dim(task::printable(&line.workspace))
         );
+        if let Some(Wait::Answers { questions }) = &line.waiting {
+            for question in questions {
+                println!("          {}", task::printable(&question.text));
+            }
+        }
     }
     Ok(ExitCode::Done)
 }
 
 fn resume(opened: &Opened, id: &TaskId, json: bool) -> Result<ExitCode, Failure> {
-    let mut walk = Walk::resume(&opened.house, id)?;
+    let walk = Walk::resume(&opened.house, id)?;
     wiring::cancel_on_interrupt(&opened.house.cancel);
-    walk.run()?;
+    let walk = dialogue::walk_on(&opened.house, walk, Dialogue::of(json))?;
     show(&walk.report(None)?, json)
 }
 

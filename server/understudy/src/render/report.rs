@@ -2,15 +2,17 @@
 
 use agent::Report;
 use anstream::{eprintln, print, println};
-use task::{Comparison, Limitation, PublicationEnd, Verdict};
+use task::{Comparison, Limitation, PublicationEnd, Verdict, Wait};
 
 use super::style::{bold, dim, doubtful, duration, good, heading, place, poor};
+use super::work::{print_plan, print_questions, print_usage};
 
 /// Limitations shown before the rest is counted.
 const LIMITATIONS: usize = 12;
 
 /// Everything, in the order in which a person asks: what changed, what judged it, what it does not cover, what next.
 pub fn print_report(report: &Report) {
+    print_plan(report);
     if !report.diff.is_empty() {
         let (plus, minus) = line_counts(&report.diff);
         let files = report.diff.lines().filter(|line| line.starts_with("diff --git ")).count();
@@ -28,6 +30,7 @@ pub fn print_report(report: &Report) {
         report.checks.iter().for_each(print_check);
     }
     print_limitations(&report.limitations);
+    print_usage(report);
     print_verdict(report);
 }
 
@@ -56,14 +59,12 @@ fn print_verdict(report: &Report) {
         }
         _ => println!("{verdict}"),
     }
-    for reason in &report.reasons {
+    // The questions of a task that waits are shown with their options.
+    let asked = matches!(report.waiting, Some(Wait::Answers { .. }));
+    for reason in report.reasons.iter().filter(|_| !asked) {
         println!("  {}", task::printable(reason));
     }
-    if let Some(question) = &report.question {
-        for option in &question.options {
-            println!("    {}", task::printable(option));
-        }
-    }
+    print_questions(report);
     for publication in &report.publications {
         let what = match &publication.end {
             None => "was asked for, and nobody has seen how it ended".to_owned(),
