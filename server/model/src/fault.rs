@@ -33,6 +33,8 @@ impl Complaint {
     }
 
     pub(crate) fn from_json(json: &Value) -> Self {
+        // Google sends a list of one.
+        let json = json.get(0).unwrap_or(json);
         let error = [&json["error"], &json["detail"], json].into_iter().find(|value| !value.is_null());
         let error = error.unwrap_or(json);
         let words = ["type", "code", "status"].iter().filter_map(|key| match &error[key] {
@@ -194,6 +196,7 @@ mod tests {
                 FaultKind::Overflow,
                 Charge::Nothing,
             ),
+            (429, r#"[{"error":{"message":"x","status":"RESOURCE_EXHAUSTED"}}]"#, passing, Charge::Nothing),
             (413, "", FaultKind::Overflow, Charge::Nothing),
             (400, r#"{"detail":"odd"}"#, FaultKind::Refused, Charge::Nothing),
             (401, r#"{"error":"bad key"}"#, FaultKind::Refused, Charge::Nothing),

@@ -11,6 +11,8 @@ pub(crate) struct Dialect {
     completion: AtomicBool,
     stream_options: AtomicBool,
     effort: AtomicBool,
+    /// Takes reasoning back.
+    thoughts: AtomicBool,
     /// Asks for the same cache again; only OpenAI itself knows the word.
     pub(crate) cache_key: bool,
 }
@@ -22,6 +24,7 @@ impl Dialect {
             completion: AtomicBool::new(own),
             stream_options: AtomicBool::new(true),
             effort: AtomicBool::new(true),
+            thoughts: AtomicBool::new(!own),
             cache_key: own,
         }
     }
@@ -36,6 +39,10 @@ impl Dialect {
 
     pub(crate) fn has_effort(&self) -> bool {
         self.effort.load(Relaxed)
+    }
+
+    pub(crate) fn has_thoughts(&self) -> bool {
+        self.thoughts.load(Relaxed)
     }
 
     /// Whether a complaint about a request taught something, so that it is worth asking again. Each can be learned once.
@@ -57,6 +64,9 @@ impl Dialect {
         if names("stream_options") || names("include_usage") {
             return self.stream_options.swap(false, Relaxed);
         }
-        names("reasoning_effort") && self.effort.swap(false, Relaxed)
+        if names("reasoning_effort") {
+            return self.effort.swap(false, Relaxed);
+        }
+        (names("reasoning") || names("extra_content")) && self.thoughts.swap(false, Relaxed)
     }
 }

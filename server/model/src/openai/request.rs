@@ -4,7 +4,7 @@
 use serde_json::{Map, Value, json};
 use task::port::{Block, Message, ModelCall, Role};
 
-use super::Dialect;
+use super::{Dialect, THOUGHTS, WIRE};
 use crate::choice::Choice;
 use crate::wire::{fit, object};
 
@@ -26,7 +26,7 @@ pub(crate) fn body(choice: &Choice, dialect: &Dialect, call: &ModelCall, max_out
     for (role, blocks) in merged(&call.messages) {
         match role {
             Role::User => from_user(&blocks, &mut messages),
-            Role::Assistant => messages.extend(from_assistant(&blocks)),
+            Role::Assistant => messages.extend(from_assistant(&blocks, dialect.has_thoughts())),
         }
     }
     body.insert("messages".into(), messages.into());
@@ -76,23 +76,37 @@ fn from_user(blocks: &[&Block], messages: &mut Vec<Value>) {
     messages.extend(texts(blocks).map(|text| json!({"role": "user", "content": text})));
 }
 
-fn from_assistant(blocks: &[&Block]) -> Option<Value> {
-    let calls = blocks.iter().filter_map(|block| match block {
-        Block::ToolCall { id, name, arguments } => {
-            let arguments = object(arguments).to_string();
-            let function = json!({"name": fit(name), "arguments": arguments});
-            Some(json!({"id": fit(id), "type": "function", "function": function}))
+fn from_assistant(blocks: &[&Block], has_thoughts: bool) -> Option<Value> {
+    let (mut calls, mut thoughts, mut extra) = (Vec::new(), Map::new(), None);
+    for block in blocks {
+        match block {
+            Block::ToolCall { id, name, arguments } => {
+                let function = json!({"name": fit(name), "arguments": object(arguments).to_string()});
+                let mut call = json!({"id": fit(id), "type": "function", "function": function});
+                if let Some(extra) = extra.take() {
+                    call["extra_content"] = extra;
+                }
+                calls.push(call);
+            }
+            Block::Thinking { wire, raw } if wire == WIRE && has_thoughts => {
+                extra = raw.get("extra_content").cloned();
+                let fields = THOUGHTS.iter().filter_map(|field| Some(((*field).to_owned(), raw.get(field)?.clone())));
+                thoughts.extend(fields);
+            }
+            _ => {}
         }
-        _ => None,
-    });
-    let calls: Vec<Value> = calls.collect();
+    }
     let text = texts(blocks);
     if calls.is_empty() && text.is_none() {
         return None;
     }
-    let mut message = json!({"role": "assistant", "content": text});
+    let mut message = Map::new();
+    message.insert("role".into(), "assistant".into());
+    message.insert("content".into(), text.into());
+    // Reasoning belongs to calls that wait for results; behind an answer nobody wants it back.
     if !calls.is_empty() {
-        message["tool_calls"] = calls.into();
+        message.extend(thoughts);
+        message.insert("tool_calls".into(), calls.into());
     }
-    Some(message)
+    Some(Value::Object(message))
 }

@@ -1,9 +1,10 @@
 //! An answer of a chat completion, put together from its chunks. Servers differ in what they leave out, repeat or
 //! number: a call begins where anything says that it is another one.
 
-use serde_json::Value;
+use serde_json::{Value, json};
 use task::port::{RawReply, Said, Stop, Used};
 
+use super::{THOUGHTS, WIRE};
 use crate::sse::Event;
 use crate::wire::{Break, Collect, arguments, count, json as read};
 
@@ -13,11 +14,15 @@ struct Call {
     id: String,
     name: String,
     arguments: String,
+    /// What the server wants back with the call.
+    extra: Option<Value>,
 }
 
 #[derive(Debug, Default)]
 pub(crate) struct Collector {
     text: String,
+    /// Reasoning, and the name of the field that it came in.
+    thought: Option<(&'static str, String)>,
     calls: Vec<Call>,
     refused: bool,
     stop: Option<String>,
@@ -40,6 +45,15 @@ impl Collector {
         self.count(&chunk["usage"]);
         let Some(choice) = chunk["choices"].get(0) else { return Ok(()) };
         let said = if choice["delta"].is_object() { &choice["delta"] } else { &choice["message"] };
+        for field in THOUGHTS {
+            if let Some(text) = said[field].as_str().filter(|text| !text.is_empty()) {
+                let (known, thought) = self.thought.get_or_insert_with(|| (field, String::new()));
+                // Some send the same under two names.
+                if *known == field {
+                    thought.push_str(text);
+                }
+            }
+        }
         self.say(&said["content"], heard);
         if let Some(refusal) = said["refusal"].as_str().filter(|text| !text.is_empty()) {
             self.refused = true;
@@ -90,6 +104,9 @@ impl Collector {
         if call.name.is_empty() {
             name.clone_into(&mut call.name);
         }
+        if delta["extra_content"].is_object() {
+            call.extra = Some(delta["extra_content"].clone());
+        }
         match &delta["function"]["arguments"] {
             Value::String(text) => call.arguments.push_str(text),
             Value::Null => {}
@@ -126,7 +143,7 @@ impl Collect for Collector {
         }
         let mut chunk = read(event)?;
         if event.name == "error" && chunk.get("error").is_none() {
-            chunk = serde_json::json!({ "error": chunk });
+            chunk = json!({ "error": chunk });
         }
         self.chunk(&chunk, heard)?;
         Ok(false)
@@ -151,12 +168,15 @@ impl Collect for Collector {
     fn finish(self: Box<Self>) -> RawReply {
         let cut_off = self.stop.as_deref() == Some("length");
         let mut blocks = Vec::new();
+        let kept = |raw: Value| Said::Thinking { wire: WIRE.to_owned(), raw };
+        blocks.extend(self.thought.map(|(field, thought)| kept(json!({ field: thought }))));
         if !self.text.is_empty() {
             blocks.push(Said::Text(self.text));
         }
         let last = self.calls.len();
         for (number, call) in self.calls.into_iter().enumerate() {
             let arguments = arguments(&call.arguments, cut_off && number + 1 == last);
+            blocks.extend(call.extra.map(|extra| kept(json!({ "extra_content": extra }))));
             blocks.push(Said::ToolCall { id: call.id, name: call.name, arguments });
         }
         let stop = match self.stop.as_deref() {

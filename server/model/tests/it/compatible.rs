@@ -123,13 +123,53 @@ fn usage_in_any_place_is_found() {
 }
 
 #[test]
+fn reasoning_goes_back_with_the_calls_that_it_led_to() {
+    let calls = json!([
+        {"index": 0, "id": "a", "function": {"name": "read", "arguments": "{}"}},
+        {"index": 1, "id": "b", "function": {"name": "read", "arguments": "{}"}, "extra_content": {"sign": "s"}},
+    ]);
+    let complaint = json!({"error": {"message": "property 'reasoning_content' is not supported"}}).to_string();
+    let server = Raw::start(vec![
+        chunks(&[
+            delta(json!({"reasoning_content": "First ", "reasoning": "First "}), None),
+            delta(json!({"reasoning_content": "this."}), None),
+            delta(json!({ "tool_calls": calls }), Some("tool_calls")),
+        ]),
+        chunks(&[delta(json!({"reasoning": "Then that.", "content": "Done."}), Some("stop"))]),
+        answer("400 Bad Request", "", complaint),
+        chunks(&[delta(json!({"content": "Fine."}), Some("stop"))]),
+    ]);
+    let panel = panel(Wire::Openai, &server.url);
+    let mut asked = call("go");
+    let first = ask(&panel, &asked).0.unwrap();
+    asked.messages.extend([kept(&first), results(&first, "ok")]);
+    let second = ask(&panel, &asked).0.unwrap();
+    asked.messages.extend([kept(&second), user(vec![text("More.")])]);
+    ask(&panel, &asked).0.unwrap();
+    let sent: Vec<Value> = server
+        .requests()
+        .iter()
+        .map(|request| serde_json::from_str(request.split_once("\r\n\r\n").unwrap().1).unwrap())
+        .collect();
+    for request in [1, 2] {
+        let message = &sent[request]["messages"][2];
+        assert_eq!(message["reasoning_content"], "First this.");
+        assert_eq!(message["tool_calls"][1]["extra_content"], json!({"sign": "s"}));
+        assert!(message["tool_calls"][0].get("extra_content").is_none());
+    }
+    // Behind an answer, and at a server that does not want it, it is left out.
+    assert!(sent[2]["messages"][4].get("reasoning").is_none());
+    assert!(sent[3]["messages"][2].get("reasoning_content").is_none());
+}
+
+#[test]
 fn an_answer_may_come_whole() {
     let body = json!({"model": "m", "choices": [{"finish_reason": "tool_calls", "message": {
         "content": [{"type": "text", "text": "Well. "}], "reasoning_content": "hm",
         "tool_calls": [{"function": {"name": "read", "arguments": {"path": "a"}}}, {"function": {"name": "read"}}],
     }}], "usage": {"prompt_tokens": 5, "completion_tokens": 2}});
     let reply = reply(answer("200 OK", "content-type: application/json\r\n", body.to_string()));
-    assert_eq!(reply.blocks[0], Said::Text("Well. ".into()));
+    assert_eq!(reply.blocks[1], Said::Text("Well. ".into()));
     assert_eq!((tool_calls(&reply).len(), reply.stop, reply.spent.input), (2, Stop::ToolCalls, 5));
 
     let body = json!({"type": "message", "model": "m", "stop_reason": "end_turn",

@@ -11,5 +11,6 @@ mod home;
 mod hostile;
 mod lent;
 mod raw;
+mod real;
 mod retries;
 mod round_trip;
