@@ -7,12 +7,14 @@ use std::sync::mpsc::channel;
 use std::time::{Duration, Instant};
 
 use agent::{Applied, Approval, Audience, House, Walk};
+use serde_json::Value;
 use task::{HunkId, PublicationEnd, TaskId, TreePath};
 
 use crate::beside::Reader;
 use crate::client::Facts;
 use crate::entry::Loaded;
 use crate::folders::Folder;
+use crate::lent::Lent;
 use crate::mail::{Mail, Mailbox, Refusal};
 use crate::publisher::EditorPublisher;
 use crate::rooms::{Ask, Rooms};
@@ -28,14 +30,43 @@ pub struct ActId(pub u64);
 /// What an act does.
 #[derive(Debug)]
 pub enum Work {
-    Create { ask: Box<Ask>, patch: Option<String> },
+    /// `instead` is why the compiler does not take it, where a model is asked for that reason alone.
+    Create {
+        ask: Box<Ask>,
+        patch: Option<String>,
+        instead: Option<String>,
+    },
     Resume,
-    Reject { revision: u64, hunks: BTreeSet<HunkId>, reason: Option<String> },
-    Keep { revision: u64, hunks: BTreeSet<HunkId> },
-    Check { revision: Option<u64> },
-    CheckAgain { revision: u64 },
-    Apply { revision: u64, approval: Approval, folder: Folder },
-    Undo { revision: u64, folder: Folder },
+    /// A question about the code of a folder, perhaps about a line of a file (from 1).
+    Explain {
+        ask: Box<Ask>,
+        folder: Folder,
+        at: Option<(TreePath, u32)>,
+    },
+    Reject {
+        revision: u64,
+        hunks: BTreeSet<HunkId>,
+        reason: Option<String>,
+    },
+    Keep {
+        revision: u64,
+        hunks: BTreeSet<HunkId>,
+    },
+    Check {
+        revision: Option<u64>,
+    },
+    CheckAgain {
+        revision: u64,
+    },
+    Apply {
+        revision: u64,
+        approval: Approval,
+        folder: Folder,
+    },
+    Undo {
+        revision: u64,
+        folder: Folder,
+    },
     Cancel,
     Purge,
 }
@@ -63,6 +94,8 @@ pub enum Done {
         unsaved: Vec<TreePath>,
     },
     Forgotten,
+    /// What `understudy.explain` answers.
+    Explained(Value),
 }
 
 /// What acts have in common.
@@ -124,16 +157,27 @@ impl Crew {
     }
 
     fn run(&self, act: ActId, task: Option<TaskId>, work: Work) -> Ended {
+        if let Work::Create { ask, instead, .. } = &work
+            && ask.engine == task::Engine::Model
+            && let Err(remedy) = self.rooms.model(&self.lent())
+        {
+            let sentence = match instead {
+                Some(refusal) => format!("{refusal} Anything else needs a language model: {remedy}"),
+                None => remedy,
+            };
+            return Ended { act, task, result: Err(Refusal::Failed(sentence)), loaded: None };
+        }
         let mailbox = self.mailbox.clone();
         let audience = Audience::new(move |news| mailbox.post(Mail::News { act, news }));
-        let house = match self.rooms.house(audience, Arc::new(OpenDocuments(self.mailbox.clone()))) {
+        let house = match self.rooms.house(audience, Arc::new(OpenDocuments(self.mailbox.clone())), self.lent()) {
             Ok(house) => house,
             Err(sentence) => return Ended { act, task, result: Err(Refusal::Failed(sentence)), loaded: None },
         };
         let cancel = house.cancel.clone();
         self.mailbox.post(Mail::Cancellable { act, cancel: Canceller(Box::new(move || cancel.cancel())) });
         let (task, result) = match (task, work) {
-            (_, Work::Create { ask, patch }) => self.create(&house, act, *ask, patch),
+            (_, Work::Explain { ask, folder, at }) => (None, self.explain(&house, act, *ask, folder, at)),
+            (_, Work::Create { ask, patch, .. }) => self.create(&house, act, *ask, patch),
             (Some(task), work) => {
                 let result = self.on_task(&house, act, &task, work);
                 (Some(task), result)
@@ -187,13 +231,20 @@ impl Crew {
             return Err(Refusal::Failed("the server ends; the task can be resumed".into()));
         }
         walk.rested(waits.elapsed());
-        walk.run().map_err(failed)?;
-        Ok(Done::Task)
+        match walk.run() {
+            // The provider cannot be reached: the task waits for it and has not failed.
+            Ok(_) | Err(agent::Error::Paused(_)) => Ok(Done::Task),
+            Err(error) => Err(failed(error)),
+        }
+    }
+
+    pub fn lent(&self) -> Lent {
+        Lent::new(self.mailbox.clone())
     }
 
     fn on_task(&self, house: &House, act: ActId, task: &TaskId, work: Work) -> Result<Done, Refusal> {
         match work {
-            Work::Create { .. } => Ok(Done::Task),
+            Work::Create { .. } | Work::Explain { .. } => Ok(Done::Task),
             Work::Resume => self.walk(act, Walk::resume(house, task).map_err(failed)?),
             Work::Purge => {
                 agent::forget(house, task).map_err(failed)?;

@@ -13,6 +13,7 @@ use tower_lsp::{LanguageServer, async_trait};
 
 use crate::command::DocumentParams;
 use crate::entry::one_line;
+use crate::lent::{Lends, ModelText};
 use crate::mail::{Mail, Mailbox, Refusal, Reply};
 
 /// The service that tower-lsp calls.
@@ -33,6 +34,14 @@ impl Backend {
 
     pub async fn document(&self, params: DocumentParams) -> Result<Value> {
         self.ask(|reply| Mail::Document(params, reply)).await
+    }
+
+    pub async fn models(&self, models: Value) {
+        self.mailbox.post(Mail::Models(Lends::read(&models["models"])));
+    }
+
+    pub async fn model_text(&self, text: ModelText) {
+        self.mailbox.post(Mail::ModelText(text));
     }
 
     pub async fn progress_cancelled(&self, params: WorkDoneProgressCancelParams) {

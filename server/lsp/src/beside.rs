@@ -46,6 +46,12 @@ impl Crew {
         std::thread::Builder::new().name(name.into()).spawn(work).is_ok()
     }
 
+    /// Looks whether a model is configured.
+    pub fn look_for_model(&self) {
+        let crew = self.clone();
+        self.beside("model", move || crew.mailbox.post(Mail::ModelKnown(crew.rooms.model(&crew.lent()))));
+    }
+
     /// Tasks of these folders that were there before us, and where their folders' trees begin.
     pub fn restore(&self, folders: Vec<PathBuf>) {
         let crew = self.clone();

@@ -6,9 +6,10 @@ use lsp_types::{
     TextDocumentSyncCapability, TextDocumentSyncKind, TextDocumentSyncOptions, TextDocumentSyncSaveOptions,
     WorkDoneProgressOptions, WorkspaceFoldersServerCapabilities, WorkspaceServerCapabilities,
 };
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::command;
+use crate::lent::Lends;
 use crate::position::Encoding;
 
 /// Version of `protocol.md`.
@@ -65,6 +66,11 @@ impl Facts {
             // One that cannot be seen, from inside a container for instance, cannot be watched either.
             process: params.process_id.filter(|process| is_running(*process)),
         }
+    }
+
+    /// The models that the client lends from the beginning.
+    pub fn lends(options: &Value) -> Option<Lends> {
+        Lends::read(&options["understudy"]["models"])
     }
 
     /// The answer to `initialize`.

@@ -5,10 +5,11 @@
 use std::path::Path;
 
 use lsp_types::{
-    CodeAction, CodeActionKind, CodeActionOrCommand, CodeActionParams, CodeActionTriggerKind, Command, Position,
+    CodeAction, CodeActionKind, CodeActionOrCommand, CodeActionParams, CodeActionTriggerKind, Command,
+    DiagnosticSeverity, Position,
 };
 use serde_json::{Value, json};
-use task::Trigger;
+use task::{Engine, Trigger};
 
 use crate::diagnostics::{self, Failure};
 use crate::entry::{Entry, one_line};
@@ -17,9 +18,13 @@ use crate::hints::Hint;
 use crate::line::{Next, Status, TaskLine};
 use crate::position::Lines;
 use crate::session::Session;
+use crate::show::{Choice, answer_choices, plan_choices};
 
 /// Tasks that are offered in files they are not about, at most.
 const MOST_TASKS: usize = 3;
+
+/// Characters of a message of another server that a task is made of, at most.
+const MESSAGE: usize = 200;
 
 /// One thing that can be done.
 struct Offer {
@@ -63,6 +68,9 @@ pub fn actions(session: &Session, params: &CodeActionParams) -> Vec<CodeActionOr
         }
         if asked_for(params) {
             offers.extend(of_file(session, &path, &params.range.start));
+            if session.model == Some(Ok(())) {
+                offers.extend(of_model(session, &path, params));
+            }
         }
     }
     // A client of ours has a list of tasks and commands for them.
@@ -86,7 +94,7 @@ pub fn actions(session: &Session, params: &CodeActionParams) -> Vec<CodeActionOr
 }
 
 /// Whether the user asked, rather than the editor looking for a light bulb. A client that does not say is asked.
-fn asked_for(params: &CodeActionParams) -> bool {
+pub fn asked_for(params: &CodeActionParams) -> bool {
     params.context.trigger_kind != Some(CodeActionTriggerKind::AUTOMATIC)
 }
 
@@ -121,6 +129,7 @@ fn of_hunk(session: &Session, hint: &Hint) -> Vec<Offer> {
 
 /// Approve and apply, review, resume, cancel, undo.
 fn of_task(line: &TaskLine, entry: &Entry) -> Vec<Offer> {
+    let choice = |choice: Choice, title: String| offer(&title, choice.command, choice.argument);
     let mut offers = Vec::new();
     let by_revision = json!({ "task": line.id, "revision": line.revision });
     for next in &line.next {
@@ -148,6 +157,23 @@ fn of_task(line: &TaskLine, entry: &Entry) -> Vec<Offer> {
                 );
                 offer(&title, "understudy.apply", argument)
             }
+            Next::Answer => {
+                let answers = answer_choices(entry, line).into_iter();
+                offers.extend(answers.map(|it| {
+                    let title = format!("Answer \"{}\": {}", line.title, it.title);
+                    choice(it, title)
+                }));
+                continue;
+            }
+            Next::ApprovePlan => {
+                offers.extend(plan_choices(line).into_iter().map(|it| {
+                    let title = format!("{} of \"{}\"", it.title, line.title);
+                    choice(it, title)
+                }));
+                continue;
+            }
+            // Both want a text.
+            Next::Steer | Next::Raise => continue,
             Next::Undo => offer(&format!("Undo apply of \"{}\"", line.title), "understudy.undo", by_revision.clone()),
             Next::Resume => {
                 offer(&format!("Resume \"{}\"", line.title), "understudy.task.resume", json!({ "task": line.id }))
@@ -204,7 +230,9 @@ fn of_comment(session: &Session, path: &Path, line: usize, text: &str) -> Option
         text: text.trim_end_matches(['\r', '\n']).to_owned(),
     };
     let argument = json!({ "description": description, "folder": folder.name(), "trigger": trigger });
-    Some(offer(&format!("do `{description}`"), "understudy.task.create", argument))
+    let by_model = session.model == Some(Ok(())) && agent::grammar::parse(&description).is_err();
+    let with = if by_model { " with a model" } else { "" };
+    Some(offer(&format!("do `{description}`{with}"), "understudy.task.create", argument))
 }
 
 /// What can be done with a file as a whole, or with the name at the cursor.
@@ -241,6 +269,41 @@ fn of_file(session: &Session, path: &Path, at: &Position) -> Vec<Offer> {
     }
     let argument = json!({ "worktree": true, "folder": folder.name() });
     add("prove my working-tree changes", CodeActionKind::SOURCE, "understudy.task.create", argument);
+    offers
+}
+
+/// What a model can do here: explain what is selected, mend what another server complains about.
+fn of_model(session: &Session, path: &Path, params: &CodeActionParams) -> Vec<Offer> {
+    let (Some(folder), Some(look)) = (session.folders.holding(path), session.documents.get(path)) else {
+        return Vec::new();
+    };
+    let Some(tree_path) = folder.tree_path(path) else { return Vec::new() };
+    let lines = Lines::of(&look.text);
+    let (first, last) = (params.range.start.line, params.range.end.line);
+    let offset = lines.offset(&look.text, params.range.start, session.facts.encoding);
+    let (title, question) = match name_at(&look.text, offset) {
+        Some((_, name)) if first == last => {
+            (format!("explain `{name}`"), format!("What is `{name}` here, and what is it for?"))
+        }
+        _ if first == last => ("explain this line".into(), "What does this line do, and why?".into()),
+        _ => {
+            let lines = format!("lines {} to {}", first + 1, last + 1);
+            (format!("explain {lines}"), format!("What do {lines} of {tree_path} do, and why?"))
+        }
+    };
+    let argument = json!({ "question": question, "folder": folder.name(), "uri": look.uri, "line": first });
+    // A client of ours lets its user say what to ask.
+    let command = if session.facts.rich { "understudy.client.explain" } else { "understudy.explain" };
+    let mut offers = vec![Offer { title, kind: CodeActionKind::SOURCE, command, argument }];
+    let others = params.context.diagnostics.iter().filter(|it| it.source.as_deref() != Some("understudy"));
+    let errors = others.filter(|it| it.severity.is_none_or(|severity| severity == DiagnosticSeverity::ERROR));
+    for error in errors.take(MOST_TASKS) {
+        let message: String = one_line(&error.message).chars().take(MESSAGE).collect();
+        let place = format!("{tree_path}:{}", error.range.start.line + 1);
+        let description = format!("Fix this error at {place}: {message}");
+        let argument = json!({ "description": description, "folder": folder.name(), "engine": Engine::Model });
+        offers.push(offer(&format!("fix with a model: {message}"), "understudy.task.create", argument));
+    }
     offers
 }
 

@@ -1,21 +1,27 @@
 //! The commands of `protocol.md`, read once into one closed type.
 
-use lsp_types::ExecuteCommandParams;
+use lsp_types::{ExecuteCommandParams, Url};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
-use task::{HunkId, TaskId, TreeId, Trigger};
+use task::{Engine, HunkId, PlanPolicy, TaskId, TreeId, Trigger};
 
 use crate::mail::Refusal;
 
 /// Every command that is advertised, in the order of the table.
-pub const NAMES: [&str; 15] = [
+pub const NAMES: [&str; 21] = [
     "understudy.task.create",
     "understudy.task.list",
     "understudy.task.get",
     "understudy.task.resume",
     "understudy.task.cancel",
     "understudy.task.purge",
+    "understudy.task.answer",
+    "understudy.task.steer",
+    "understudy.task.raise",
+    "understudy.plan.open",
+    "understudy.plan.approve",
+    "understudy.explain",
     "understudy.hunk.reject",
     "understudy.hunk.keep",
     "understudy.check.run",
@@ -37,6 +43,12 @@ pub enum Command {
     Resume(TaskParams),
     Cancel(TaskParams),
     Purge(TaskParams),
+    Answer(AnswerParams),
+    Steer(SteerParams),
+    Raise(RaiseParams),
+    OpenPlan(TaskParams),
+    ApprovePlan(PlanParams),
+    Explain(ExplainParams),
     Reject(HunkParams),
     Keep(HunkParams),
     Check(RevisionParams),
@@ -64,17 +76,53 @@ pub struct CreateParams {
     pub patch: Option<String>,
     #[serde(default)]
     pub worktree: bool,
+    /// `compiler` or `model`; without it whoever can: the compiler where its grammar takes the description.
+    pub engine: Option<Engine>,
+    /// Who agrees to the plan of a model.
+    pub plan: Option<PlanPolicy>,
     pub trigger: Option<Trigger>,
     #[serde(default)]
     pub limits: LimitParams,
     pub request_id: Option<String>,
 }
 
-#[derive(Debug, Default, Deserialize)]
+/// Limits as the developer names them; what is not named is as in the settings, or stays.
+#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct LimitParams {
     pub max_iterations: Option<u32>,
     pub timeout_seconds: Option<u64>,
+    pub max_tokens: Option<u64>,
+    pub budget_usd: Option<f64>,
+}
+
+/// Dollars that nobody means.
+const MOST_DOLLARS: f64 = 1e6;
+
+impl LimitParams {
+    /// Whether each is a limit that a task can have.
+    pub fn sound(&self) -> Result<(), Refusal> {
+        let bad = |sentence: &str| Err(Refusal::BadParams(sentence.to_owned()));
+        if self.max_iterations.is_some_and(|attempts| !(1..=10).contains(&attempts)) {
+            return bad("`limits.max_iterations` is a number from 1 to 10");
+        }
+        if self.timeout_seconds == Some(0) {
+            return bad("`limits.timeout_seconds` is at least 1");
+        }
+        if self.max_tokens == Some(0) {
+            return bad("`limits.max_tokens` is at least 1");
+        }
+        if self.budget_usd.is_some_and(|dollars| !(dollars > 0.0 && dollars <= MOST_DOLLARS)) {
+            return bad("`limits.budget_usd` is an amount of dollars above 0");
+        }
+        Ok(())
+    }
+
+    /// Millionths, as the ledger counts.
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "sound amounts are small and positive")]
+    pub fn budget_microdollars(&self) -> Option<u64> {
+        self.budget_usd.map(|dollars| (dollars * 1e6).round() as u64)
+    }
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -87,6 +135,56 @@ pub struct ListParams {
 #[serde(deny_unknown_fields)]
 pub struct TaskParams {
     pub task: TaskId,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct AnswerParams {
+    pub task: TaskId,
+    pub revision: u64,
+    /// One for each question, in order.
+    pub answers: Vec<String>,
+    /// Where it answers one of several questions: which, counted from 1. The others are asked for next.
+    pub question: Option<usize>,
+    /// What the caller saw as asked; an answer to something else is refused.
+    pub asked: Option<String>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SteerParams {
+    pub task: TaskId,
+    pub text: String,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RaiseParams {
+    pub task: TaskId,
+    pub limits: LimitParams,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PlanParams {
+    pub task: TaskId,
+    pub revision: u64,
+    pub version: u32,
+    /// The document as the developer changed it.
+    pub text: Option<String>,
+    /// Takes the text from the document that `plan.open` wrote, as the editor or the disk has it.
+    #[serde(default)]
+    pub document: bool,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ExplainParams {
+    pub question: String,
+    pub folder: Option<String>,
+    /// The document that the question is asked in, and the line in it, counted from 0 as everywhere in this protocol.
+    pub uri: Option<Url>,
+    pub line: Option<u32>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -147,7 +245,9 @@ impl Command {
             0 => json!({}),
             1 => params.arguments.into_iter().next().unwrap_or_default(),
             // A command line of an editor may have cut the text at its blanks.
-            _ if name == NAMES[0] && params.arguments.iter().all(Value::is_string) => {
+            _ if ["understudy.task.create", "understudy.explain"].contains(&name)
+                && params.arguments.iter().all(Value::is_string) =>
+            {
                 let words: Vec<&str> = params.arguments.iter().filter_map(Value::as_str).collect();
                 Value::String(words.join(" "))
             }
@@ -160,6 +260,12 @@ impl Command {
             "understudy.task.resume" => read(name, argument, "task").map(Self::Resume),
             "understudy.task.cancel" => read(name, argument, "task").map(Self::Cancel),
             "understudy.task.purge" => read(name, argument, "task").map(Self::Purge),
+            "understudy.task.answer" => read(name, argument, "").map(Self::Answer),
+            "understudy.task.steer" => read(name, argument, "").map(Self::Steer),
+            "understudy.task.raise" => read(name, argument, "").map(Self::Raise),
+            "understudy.plan.open" => read(name, argument, "task").map(Self::OpenPlan),
+            "understudy.plan.approve" => read(name, argument, "").map(Self::ApprovePlan),
+            "understudy.explain" => read(name, argument, "question").map(Self::Explain),
             "understudy.hunk.reject" => read(name, argument, "").map(Self::Reject),
             "understudy.hunk.keep" => read(name, argument, "").map(Self::Keep),
             "understudy.check.run" => read(name, argument, "").map(Self::Check),
@@ -205,6 +311,27 @@ mod tests {
             assert_eq!(params.description, "fix warnings");
         }
         assert!(matches!(command("understudy.task.list", vec![]), Ok(Command::List(_))));
+        let Ok(Command::Explain(params)) = command("understudy.explain", vec![json!("why"), json!("so?")]) else {
+            panic!()
+        };
+        assert_eq!(params.question, "why so?");
+    }
+
+    #[test]
+    fn limits_are_numbers_that_a_task_can_have() {
+        let read = |value: Value| serde_json::from_value::<LimitParams>(value).unwrap();
+        for bad in [
+            json!({"max_iterations": 11}),
+            json!({"timeout_seconds": 0}),
+            json!({"max_tokens": 0}),
+            json!({"budget_usd": 0}),
+            json!({"budget_usd": -1.5}),
+            json!({"budget_usd": 1e7}),
+        ] {
+            assert!(read(bad.clone()).sound().is_err(), "{bad}");
+        }
+        let good = read(json!({"budget_usd": 0.1, "max_tokens": 1}));
+        assert_eq!((good.sound(), good.budget_microdollars()), (Ok(()), Some(100_000)));
     }
 
     #[test]

@@ -76,8 +76,10 @@ impl Desk {
                 task: order.task.clone(),
                 folder: order.folder,
                 activity: activity(&order.work),
-                follows_caller: matches!(order.work, Work::Check { .. } | Work::CheckAgain { .. })
-                    && order.reply.is_some(),
+                follows_caller: matches!(
+                    order.work,
+                    Work::Check { .. } | Work::CheckAgain { .. } | Work::Explain { .. }
+                ) && order.reply.is_some(),
                 publishes,
                 reply: order.reply,
                 cancel: None,
@@ -204,7 +206,7 @@ fn publishes(work: &Work) -> bool {
 fn activity(work: &Work) -> Activity {
     match work {
         // Until its id is durable it is nobody's task.
-        Work::Create { .. } | Work::Resume => Activity::Noting,
+        Work::Create { .. } | Work::Resume | Work::Explain { .. } => Activity::Noting,
         Work::Check { .. } | Work::CheckAgain { .. } => Activity::Checking,
         Work::Apply { .. } | Work::Undo { .. } => Activity::Publishing,
         Work::Reject { .. } | Work::Keep { .. } | Work::Cancel | Work::Purge => Activity::Noting,

@@ -6,9 +6,11 @@ use std::path::{Path, PathBuf};
 
 use lsp_types::{Diagnostic, DiagnosticSeverity, NumberOrString, Position, PublishDiagnosticsParams, Range, Url};
 use serde_json::{Value, json};
-use task::TaskId;
+use task::{TaskId, TreePath};
 
 use crate::entry::{Entry, one_line};
+use crate::folders::Folder;
+use crate::line::Status;
 use crate::session::Session;
 
 /// A failure that the base does not show, at its place in the developer's file.
@@ -57,6 +59,19 @@ fn all(session: &Session) -> BTreeMap<PathBuf, Vec<Diagnostic>> {
             all.entry(path).or_default().push(diagnostic(at, at, DiagnosticSeverity::INFORMATION, &message, data));
         }
     }
+    for entry in session.entries.values() {
+        let line = entry.line();
+        if line.status == Status::NeedsYou
+            && let Some((path, at)) = place(session, entry)
+        {
+            let plan = line.plan.as_ref().map(|plan| plan.version);
+            let data = json!({ "task": entry.id, "revision": line.revision, "asked": line.asked, "version": plan });
+            let message = format!("{}: {}; code actions answer, open or cancel it", line.title, line.sentence);
+            let mut found = diagnostic(at, at, DiagnosticSeverity::INFORMATION, &message, data);
+            found.code = Some(NumberOrString::String("needs you".into()));
+            all.entry(path).or_default().push(found);
+        }
+    }
     for failure in failures(session) {
         let Failure { task, check, path, line, text, .. } = failure;
         let data = json!({ "task": task, "check": check });
@@ -103,12 +118,25 @@ fn place(session: &Session, entry: &Entry) -> Option<(PathBuf, u32)> {
         return Some((path, line));
     }
     let report = entry.report.as_ref()?;
-    let first = report.hunks.first()?;
+    let Some(first) = report.hunks.first() else {
+        return (entry.status() == Status::NeedsYou).then(|| scope_begins(session, entry, folder)).flatten();
+    };
     let hints = session.hints.iter().find_map(|(path, hints)| {
         let hint = hints.iter().find(|hint| hint.task == entry.id && hint.hunk == first.id)?;
         Some((path.clone(), hint.lines.start))
     });
     hints.or_else(|| Some((folder.document(&first.old_path), first.base_start.saturating_sub(1))))
+}
+
+/// The first line of the first file that the task may change, or else of a document that is open in its folder.
+fn scope_begins(session: &Session, entry: &Entry, folder: &Folder) -> Option<(PathBuf, u32)> {
+    let steps = entry.state.plan.iter().flat_map(|plan| &plan.steps);
+    let globs = steps.flat_map(|step| &step.scope.paths).chain(&entry.state.request.scope.paths);
+    let files = globs.filter(|glob| !glob.contains(['*', '?', '[', '{', '\\'])).filter_map(|glob| glob.parse().ok());
+    let open = |path: &PathBuf| session.documents.get(path).is_some();
+    let mut named = files.map(|path: TreePath| folder.document(&path));
+    let beside = || session.documents.iter().map(|(path, _)| path).find(|path| folder.tree_path(path).is_some());
+    named.find(open).or_else(|| beside().cloned()).map(|path| (path, 0))
 }
 
 /// Tasks that are spoken of in a file, with their lines: those with a review or something that runs.

@@ -4,10 +4,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use agent::{House, Progress, Report, Side};
-use task::{Candidate, Conclusion, HunkId, PublicationEnd, State, TaskId, TreeId, TreePath, Verdict};
+use task::{Candidate, Conclusion, Engine, HunkId, PublicationEnd, State, TaskId, TreeId, TreePath, Verdict, Wait};
 
 use crate::act::Done;
 use crate::line::{Next, PublicationLine, PublicationState, Status, TaskLine};
+use crate::owed::{self, Partial};
 
 /// Files whose text is held for hints at most, and bytes of one at most: a review of more is read in its document.
 const MOST_FILES: usize = 200;
@@ -24,6 +25,8 @@ pub struct Loaded {
     pub shown: BTreeMap<TreePath, Arc<[u8]>>,
     /// Another process works on it.
     pub elsewhere: bool,
+    /// The number of the last note that answers what it waits for and was not taken up.
+    pub answered: Option<u64>,
 }
 
 impl Loaded {
@@ -47,7 +50,9 @@ impl Loaded {
         }
         let owner = house.journal.owner(id)?;
         let elsewhere = owner.is_some_and(|owner| owner != std::process::id());
-        Ok(Self { id: id.clone(), state, report: Arc::new(report), shown, elsewhere })
+        let notes = house.journal.notes(id, state.work.note)?;
+        let answered = notes.iter().rfind(|(_, note)| owed::answers(note)).map(|(number, _)| *number);
+        Ok(Self { id: id.clone(), state, report: Arc::new(report), shown, elsewhere, answered })
     }
 }
 
@@ -74,7 +79,12 @@ pub struct Entry {
     pub report: Option<Arc<Report>>,
     pub shown: BTreeMap<TreePath, Arc<[u8]>>,
     pub elsewhere: bool,
+    pub answered: Option<u64>,
+    /// Answers of a client that gives them one by one.
+    pub partial: Partial,
     pub activity: Option<Activity>,
+    /// The last answer with which the task went on here.
+    went_on: Option<u64>,
     doing: String,
     done: u64,
     total: u64,
@@ -90,7 +100,10 @@ impl Entry {
             report: None,
             shown: BTreeMap::new(),
             elsewhere: false,
+            answered: None,
+            partial: Partial::default(),
             activity: None,
+            went_on: None,
             doing: String::new(),
             done: 0,
             total: 0,
@@ -101,22 +114,23 @@ impl Entry {
     pub fn load(&mut self, loaded: Loaded) {
         self.state = loaded.state;
         self.report = Some(loaded.report);
-        self.elsewhere = loaded.elsewhere;
+        (self.elsewhere, self.answered) = (loaded.elsewhere, loaded.answered);
         // Hints are for reviews alone: what has ended costs no memory of its files.
         self.shown = if self.is_in_review() { loaded.shown } else { BTreeMap::new() };
     }
 
-    /// Takes a piece of news in.
-    pub fn hear(&mut self, news: Progress) {
+    /// Takes a piece of news in; whether there is something to tell then.
+    pub fn hear(&mut self, news: Progress) -> bool {
         let side = |side| if side == Side::Base { " at base" } else { "" };
         let doing = match news {
             Progress::Happened(event) => {
                 self.state.apply(&event);
-                return;
+                return true;
             }
+            // What is used follows from the facts, and what a model says is in them once it is said.
+            Progress::Heard(_) | Progress::Spent { .. } => return false,
             Progress::Doing(text) | Progress::Tool(text) => (text, 0, 0),
-            Progress::Waiting { why, .. } => (format!("waiting: {why}"), 0, 0),
-            Progress::Heard(_) | Progress::Spent { .. } => return,
+            Progress::Waiting { why, .. } => (format!("waits for the model: {why}"), 0, 0),
             Progress::CheckStarted { check, side: at } => (format!("{}{}", check.0, side(at)), 0, 0),
             Progress::CheckAdvanced { check, text, done, total } => (format!("{}: {text}", check.0), done, total),
             // What fails before the change is no news about the change.
@@ -129,6 +143,30 @@ impl Entry {
         };
         (self.doing, self.done, self.total) = doing;
         self.doing = task::printable(&self.doing);
+        true
+    }
+
+    /// What it waits for, while nobody works on it and nothing was answered.
+    pub fn wait(&self) -> Option<&Wait> {
+        let idle = self.activity.is_none() && !self.elsewhere && self.answered.is_none();
+        agent::waiting(&self.state).filter(|_| idle)
+    }
+
+    /// Whether another process works on it, or may begin to at any time.
+    pub fn is_for_others(&self) -> bool {
+        self.activity.is_none() && (self.elsewhere || self.status() == Status::NeedsYou)
+    }
+
+    /// Whether it can go on with an answer that nobody took up; once for each.
+    pub fn goes_on(&mut self) -> bool {
+        let goes = self.answered > self.went_on
+            && self.activity.is_none()
+            && !self.elsewhere
+            && agent::waiting(&self.state).is_some();
+        if goes {
+            self.went_on = self.answered;
+        }
+        goes
     }
 
     pub fn settled(&mut self, done: &Done) {
@@ -163,6 +201,7 @@ impl Entry {
             Some(Activity::Checking) => Status::Checking,
             Some(Activity::Publishing) => Status::Publishing,
             _ if self.state.conclusion.is_none() && self.elsewhere => Status::Running,
+            _ if matches!(self.wait(), Some(Wait::Answers { .. } | Wait::PlanApproval { .. })) => Status::NeedsYou,
             _ if self.state.conclusion.is_none() => Status::Interrupted,
             _ if self.is_in_review() => Status::Review,
             _ => Status::Ended,
@@ -193,8 +232,15 @@ impl Entry {
         match self.status() {
             Status::Waiting | Status::Running | Status::Checking | Status::Publishing => next.push(Next::Cancel),
             Status::Interrupted => next.extend([Next::Resume, Next::Cancel]),
+            Status::NeedsYou => {
+                let answered = matches!(self.wait(), Some(Wait::Answers { .. }));
+                next.extend([if answered { Next::Answer } else { Next::ApprovePlan }, Next::Cancel]);
+            }
             Status::Review => next.extend([Next::Apply, Next::Cancel]),
             Status::Ended => {}
+        }
+        if self.state.request.engine == Engine::Model && self.state.conclusion.is_none() {
+            next.extend([Next::Steer, Next::Raise]);
         }
         let open = self.state.open_publication().is_some();
         if self.activity.is_none() && (open || self.state.last_applied().is_some()) {
@@ -232,6 +278,7 @@ impl Entry {
         let request = &self.state.request;
         let report = self.report.as_deref();
         let conclusion = self.state.conclusion.as_ref();
+        let wait = self.wait();
         let mut files: Vec<_> = report.iter().flat_map(|report| report.hunks.iter().map(|hunk| &hunk.path)).collect();
         files.dedup();
         let count = |lines: fn(&agent::HunkRecord) -> u32| {
@@ -248,10 +295,10 @@ impl Entry {
             done: self.done,
             total: self.total,
             verdict: conclusion.map(|conclusion| conclusion.word().to_owned()),
-            sentence: conclusion
-                .and_then(|conclusion| conclusion.reasons().into_iter().next())
-                .map(|it| one_line(&it))
-                .unwrap_or_default(),
+            sentence: match (conclusion, wait) {
+                (Some(conclusion), _) => conclusion.reasons().first().map(|it| one_line(it)).unwrap_or_default(),
+                (None, wait) => wait.map(owed::sentence).unwrap_or_default(),
+            },
             revision: self.state.revision,
             base: report.and_then(|report| report.base.clone()).or_else(|| self.state.base.clone()),
             tree: report.and_then(|report| report.tree.clone()).or_else(|| self.state.tree.clone()),
@@ -266,6 +313,11 @@ impl Entry {
                 Some(Conclusion::NeedsAnswer { question }) => Some(question.clone()),
                 _ => None,
             },
+            waiting_for: wait.map(owed::waiting_for),
+            asked: wait.and_then(owed::asked),
+            questions: owed::questions(wait).to_vec(),
+            plan: owed::plan(&self.state),
+            usage: owed::usage(&self.state),
             publication: self.publication(),
             next: self.next(),
         }

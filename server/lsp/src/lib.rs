@@ -14,17 +14,24 @@ mod diagnostics;
 mod documents;
 mod edits;
 mod entry;
+mod explaining;
 mod folders;
 mod guard;
 mod hints;
 mod leaving;
+mod lending;
 mod lenses;
+mod lent;
 mod line;
 #[cfg(test)]
 mod loop_tests;
 mod mail;
 mod main_loop;
+mod notes;
 mod operations;
+mod owed;
+#[cfg(test)]
+mod owed_tests;
 mod page;
 mod position;
 mod progress;
@@ -36,5 +43,6 @@ mod show;
 mod stale;
 mod transport;
 
+pub use lent::Lent;
 pub use rooms::{Ask, Rooms};
 pub use transport::serve;

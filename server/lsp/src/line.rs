@@ -1,8 +1,9 @@
 //! [`TaskLine`]: a task in a few fields, for lists, status bars and notifications. The whole is the report.
 
+use agent::StepProgress;
 use schemars::JsonSchema;
 use serde::Serialize;
-use task::{Question, TaskId, TreeId, TreePath};
+use task::{Question, StepId, TaskId, TreeId, TreePath};
 
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct TaskLine {
@@ -33,9 +34,55 @@ pub struct TaskLine {
     pub insertions: u64,
     pub deletions: u64,
     pub question: Option<Question>,
+    /// What a task that has not ended waits for.
+    pub waiting_for: Option<WaitingFor>,
+    /// Names what is asked: an answer to something else is refused.
+    pub asked: Option<String>,
+    /// The questions that wait for answers, all of them to be answered.
+    pub questions: Vec<Question>,
+    /// Of a model, as it stands.
+    pub plan: Option<PlanLine>,
+    /// Where a model is used.
+    pub usage: Option<UsageLine>,
     pub publication: Option<PublicationLine>,
-    /// What may be called now: `cancel`, `resume`, `apply`, `undo`.
+    /// What may be called now: `cancel`, `resume`, `answer`, `approve_plan`, `steer`, `raise`, `apply`, `undo`.
     pub next: Vec<Next>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum WaitingFor {
+    /// The developer, to answer questions.
+    Answers,
+    /// The developer, to agree to the plan.
+    Plan,
+    /// The provider of the model.
+    Provider,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct PlanLine {
+    pub version: u32,
+    pub steps: Vec<StepLine>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct StepLine {
+    pub id: StepId,
+    pub title: String,
+    pub status: StepProgress,
+}
+
+/// What a task used or has reserved, and its limits.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct UsageLine {
+    pub tokens: u64,
+    /// `None` where no model had a price so far.
+    pub microdollars: Option<u64>,
+    pub max_tokens: Option<u64>,
+    pub max_microdollars: Option<u64>,
+    pub attempts: u32,
+    pub max_attempts: u32,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
@@ -47,6 +94,9 @@ pub enum Status {
     /// A selection is being checked.
     Checking,
     Publishing,
+    /// It waits for answers, or for the yes to its plan.
+    #[serde(rename = "needs you")]
+    NeedsYou,
     /// A diff waits for verdicts.
     Review,
     /// Its process ended; it can be resumed.
@@ -59,6 +109,10 @@ pub enum Status {
 pub enum Next {
     Cancel,
     Resume,
+    Answer,
+    ApprovePlan,
+    Steer,
+    Raise,
     Apply,
     Undo,
 }

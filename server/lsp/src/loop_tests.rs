@@ -20,6 +20,7 @@ use tokio::sync::oneshot;
 use crate::act::Crew;
 use crate::beside::Reader;
 use crate::client::Facts;
+use crate::lent::Lent;
 use crate::mail::{Mail, Mailbox, Refusal};
 use crate::main_loop::Loop;
 use crate::rooms::{Ask, Rooms};
@@ -30,8 +31,12 @@ use crate::transport::{Outbox, Outgoing};
 struct NoRooms;
 
 impl Rooms for NoRooms {
-    fn house(&self, _: Audience, _: Arc<dyn Documents>) -> Result<House, String> {
+    fn house(&self, _: Audience, _: Arc<dyn Documents>, _: Lent) -> Result<House, String> {
         Err("the state folder is gone".into())
+    }
+
+    fn model(&self, _: &Lent) -> Result<(), String> {
+        Err("no model is named in the settings".into())
     }
 
     fn take_editor_settings(&self, _: &Value) {}
@@ -53,17 +58,21 @@ impl Rooms for NoRooms {
     }
 }
 
-struct Bench {
-    main: Loop,
+pub struct Bench {
+    pub main: Loop,
     mail: Receiver<Mail>,
-    outgoing: UnboundedReceiver<Outgoing>,
+    pub outgoing: UnboundedReceiver<Outgoing>,
 }
 
 impl Bench {
     fn with(options: Value, folders: &[&str]) -> Self {
+        Self::in_rooms(Arc::new(NoRooms), options, folders)
+    }
+
+    pub fn in_rooms(rooms: Arc<dyn Rooms>, options: Value, folders: &[&str]) -> Self {
         let (mailbox, mail) = Mailbox::new();
         let (outbox, outgoing) = Outbox::new();
-        let crew = Crew { rooms: Arc::new(NoRooms), mailbox, outbox, facts: Facts::default(), reader: Reader::start() };
+        let crew = Crew { rooms, mailbox, outbox, facts: Facts::default(), reader: Reader::start() };
         let mut bench = Self { main: Loop { session: Session::default(), crew, leaving: None }, mail, outgoing };
         let folder = |path: &&str| WorkspaceFolder { uri: Url::from_file_path(path).unwrap(), name: String::new() };
         let params = InitializeParams {
@@ -77,7 +86,22 @@ impl Bench {
         bench
     }
 
-    fn open(&mut self, path: &str, text: &str) {
+    /// Takes mail until something holds.
+    pub fn until(&mut self, mut holds: impl FnMut(&mut Self) -> bool) {
+        let deadline = Instant::now() + Duration::from_secs(60);
+        loop {
+            self.main.settle();
+            if holds(self) {
+                return;
+            }
+            assert!(Instant::now() < deadline, "it never came to hold");
+            if let Ok(mail) = self.mail.recv_timeout(Duration::from_millis(20)) {
+                self.main.take(mail);
+            }
+        }
+    }
+
+    pub fn open(&mut self, path: &str, text: &str) {
         let uri = Url::from_file_path(path).unwrap();
         self.main.take(Mail::Opened(TextDocumentItem::new(uri, "rust".into(), 1, text.into())));
     }
@@ -90,7 +114,7 @@ impl Bench {
     }
 
     /// Runs a command to its answer, whatever acts it takes.
-    fn command(&mut self, command: &str, argument: Value) -> Result<Value, Refusal> {
+    pub fn command(&mut self, command: &str, argument: Value) -> Result<Value, Refusal> {
         let (reply, mut answer) = oneshot::channel();
         let params = ExecuteCommandParams {
             command: command.into(),
@@ -113,7 +137,7 @@ impl Bench {
         }
     }
 
-    fn titles(&mut self, path: &str, line: u32, trigger: CodeActionTriggerKind) -> Vec<String> {
+    pub fn titles(&mut self, path: &str, line: u32, trigger: CodeActionTriggerKind) -> Vec<String> {
         let position = Position::new(line, 5);
         let context = CodeActionContext { trigger_kind: Some(trigger), ..CodeActionContext::default() };
         let params = CodeActionParams {
@@ -133,7 +157,7 @@ impl Bench {
         actions.into_iter().map(title).collect()
     }
 
-    fn messages(&mut self) -> Vec<String> {
+    pub fn messages(&mut self) -> Vec<String> {
         let mut messages = Vec::new();
         while let Ok(outgoing) = self.outgoing.try_recv() {
             if let Outgoing::Message(_, message) = outgoing {

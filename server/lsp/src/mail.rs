@@ -18,6 +18,8 @@ use crate::command::DocumentParams;
 use crate::documents::Look;
 use crate::entry::Loaded;
 use crate::hints::Mapped;
+use crate::lent::{Lends, ModelText, Piece};
+use crate::show::Choice;
 
 /// Why a request is not done, in one sentence.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -59,10 +61,28 @@ pub enum Mail {
     // Answers of the client.
     ProgressReady(ProgressToken),
     NotShown(Url),
-    Chosen {
-        folder: String,
-        option: String,
+    /// An option of a question: what it calls.
+    Chosen(Choice),
+    // Models that the client lends.
+    /// Its models are these from now on.
+    Models(Option<Lends>),
+    /// A piece of a text that one of them says.
+    ModelText(ModelText),
+    /// Which there are.
+    Lends(mpsc::Sender<Option<Lends>>),
+    /// One is asked; the reply is the number of the call.
+    Lend {
+        ask: Box<Value>,
+        pieces: mpsc::Sender<Piece>,
+        reply: mpsc::Sender<u64>,
     },
+    /// Nobody waits for that call any more.
+    LendOver {
+        call: u64,
+        answered: bool,
+    },
+    /// Whether a model is configured, and if not why.
+    ModelKnown(Result<(), String>),
     // From acts.
     /// The task is durable: its id may be said.
     Begun {
@@ -81,6 +101,11 @@ pub enum Mail {
         news: Progress,
     },
     Ended(Box<Ended>),
+    /// A note for a task is in the journal.
+    Told {
+        loaded: Box<Loaded>,
+        reply: Reply<Value>,
+    },
     /// Tasks that were there when the server started.
     Restored(Vec<Loaded>),
     /// Tasks that other processes work on, as they are now.

@@ -71,12 +71,16 @@ impl Loop {
                 self.session.facts = Facts::of(&params);
                 self.session.folders = Folders::of(&params);
                 self.crew.facts = self.session.facts;
+                self.session.lending.lends = params.initialization_options.as_ref().and_then(Facts::lends);
                 if let Some(options) = &params.initialization_options {
                     self.crew.rooms.take_editor_settings(&options["understudy"]);
                 }
                 let _ = reply.send(Ok(self.session.facts.answer()));
             }
-            Mail::Initialized => self.restore(self.session.folders.iter().map(|folder| folder.path.clone()).collect()),
+            Mail::Initialized => {
+                self.crew.look_for_model();
+                self.restore(self.session.folders.iter().map(|folder| folder.path.clone()).collect());
+            }
             Mail::Opened(item) => {
                 let path = self.session.documents.opened(item);
                 self.text_changed(path);
@@ -99,6 +103,10 @@ impl Loop {
                 self.session.stale.touch();
             }
             Mail::CodeActions(params, reply) => {
+                // The settings may be others by now; that shows from the next time on.
+                if code_actions::asked_for(&params) {
+                    self.crew.look_for_model();
+                }
                 let _ = reply.send(Ok(code_actions::actions(&self.session, &params)));
             }
             Mail::CodeLenses(uri, reply) => {
@@ -127,7 +135,16 @@ impl Loop {
             }
             Mail::ProgressReady(token) => self.session.changed.extend(self.session.progresses.ready(&token)),
             Mail::NotShown(uri) => self.not_shown(&uri),
-            Mail::Chosen { folder, option } => self.chosen(folder, option),
+            Mail::Chosen(choice) => self.chosen(choice),
+            Mail::ModelKnown(known) => self.session.model = Some(known),
+            mail @ (Mail::Models(_)
+            | Mail::ModelText(_)
+            | Mail::Lends(_)
+            | Mail::Lend { .. }
+            | Mail::LendOver { .. }) => {
+                self.session.lending.take(mail, &self.crew.outbox);
+            }
+            Mail::Told { loaded, reply } => self.told(*loaded, reply),
             Mail::Begun { act, task, state, turn } => {
                 let reply = self.session.desk.begun(act, &task, turn);
                 let entry = self
@@ -145,8 +162,9 @@ impl Loop {
             Mail::Cancellable { act, cancel } => self.session.desk.cancellable(act, cancel),
             Mail::News { act, news } => {
                 let task = self.session.desk.running(act).and_then(|act| act.task.clone());
-                if let Some(entry) = task.and_then(|task| self.session.entries.get_mut(&task)) {
-                    entry.hear(news);
+                if let Some(entry) = task.and_then(|task| self.session.entries.get_mut(&task))
+                    && entry.hear(news)
+                {
                     self.session.changed.insert(entry.id.clone());
                 }
             }
@@ -176,10 +194,9 @@ impl Loop {
                 for loaded in loaded {
                     // One that is ours by now is known better.
                     let entry = self.session.entries.get_mut(&loaded.id);
-                    let Some(entry) = entry.filter(|entry| entry.elsewhere && entry.activity.is_none()) else {
-                        continue;
-                    };
-                    if entry.state != loaded.state || entry.elsewhere != loaded.elsewhere {
+                    let Some(entry) = entry.filter(|entry| entry.is_for_others()) else { continue };
+                    let known = (&entry.state, entry.elsewhere, entry.answered);
+                    if known != (&loaded.state, loaded.elsewhere, loaded.answered) {
                         self.session.changed.insert(loaded.id.clone());
                         self.session.stale.touch();
                         entry.load(loaded);
@@ -291,6 +308,7 @@ impl Loop {
                     _ => json!(line),
                 })
             }
+            (Ok(Done::Explained(explanation)), None) => Ok(explanation.clone()),
             (Ok(_), None) => Ok(json!({})),
         };
         if let Some(reply) = reply {
@@ -298,6 +316,8 @@ impl Loop {
         }
         if let Some(task) = task {
             self.answer_cancelled(&task);
+            // Answered while it walked, and too late to be taken up.
+            self.go_on(&task);
             // One that failed would fail again, and one that was cancelled is not wanted.
             if !failed_check {
                 self.check_what_is_kept(&task);

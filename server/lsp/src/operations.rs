@@ -4,14 +4,17 @@ use lsp_types::ExecuteCommandParams;
 use serde_json::{Value, json};
 use task::{Candidate, Engine, TaskId};
 
-use crate::act::Work;
-use crate::command::{ApplyParams, Command, CreateParams, DocumentParams};
+use crate::act::{Done, Work};
+use crate::command::{AnswerParams, ApplyParams, Command, CreateParams, DocumentParams, ExplainParams};
 use crate::desk::Order;
-use crate::entry::{Activity, Entry};
+use crate::entry::{Activity, Entry, Loaded};
+use crate::folders::path_of;
 use crate::mail::{Refusal, Reply};
 use crate::main_loop::{Loop, unknown};
+use crate::notes::Tell;
 use crate::read::Read;
 use crate::rooms::Ask;
+use crate::show::Choice;
 
 impl Loop {
     pub fn command(&mut self, params: ExecuteCommandParams, reply: Reply<Value>) {
@@ -31,6 +34,18 @@ impl Loop {
             Command::Compare(params) => {
                 self.read(params.task.clone(), Read::Compare { task: params.task, check: params.check }, reply);
             }
+            Command::Explain(params) => self.explain(params, reply),
+            Command::OpenPlan(params) => self.read(params.task.clone(), Read::Plan { task: params.task }, reply),
+            Command::Answer(params) => self.answer(params, reply),
+            Command::ApprovePlan(params) => {
+                let tell = Tell::Approve { version: params.version, text: params.text, document: params.document };
+                self.tell(params.task, Some(params.revision), tell, reply);
+            }
+            Command::Steer(params) => self.tell(params.task, None, Tell::Steer { text: params.text }, reply),
+            Command::Raise(params) => match params.limits.sound() {
+                Ok(()) => self.tell(params.task, None, Tell::Raise { limits: params.limits }, reply),
+                Err(refusal) => self.refuse(reply, refusal),
+            },
             Command::Review(params) => self.read(params.task.clone(), Read::Review { task: params.task }, reply),
             Command::Doctor => {
                 let folder = self.session.folders.iter().next().map(|folder| folder.path.clone());
@@ -77,23 +92,44 @@ impl Loop {
     /// A task that somebody asks for.
     fn create(&mut self, params: CreateParams, reply: Reply<Value>) {
         match self.asked(params) {
-            Ok((ask, patch)) => {
+            Ok((ask, patch, instead)) => {
                 let folder = self.session.workspace(&ask.folder);
-                let work = Work::Create { ask: Box::new(ask), patch };
+                let work = Work::Create { ask: Box::new(ask), patch, instead };
                 self.session.desk.order(Order { task: None, folder, work, reply: Some(reply) });
             }
             Err(refusal) => self.refuse(reply, refusal),
         }
     }
 
-    fn asked(&self, params: CreateParams) -> Result<(Ask, Option<String>), Refusal> {
+    /// What is asked, the patch it comes with, and why the compiler does not take it where a model is to.
+    fn asked(&self, params: CreateParams) -> Result<(Ask, Option<String>, Option<String>), Refusal> {
         let bad = |sentence: &str| Err(Refusal::BadParams(sentence.to_owned()));
         let folder = self.session.folders.named(params.folder.as_deref()).map_err(Refusal::Failed)?.name();
         let changes = [params.branch.is_some(), params.patch.is_some(), params.worktree];
+        let mut instead = None;
         let (engine, candidate, description) = match changes.iter().filter(|given| **given).count() {
             0 => {
-                agent::grammar::parse(&params.description).map_err(|error| Refusal::Failed(refusal(&error)))?;
-                (Engine::Compiler, None, params.description)
+                let parsed = agent::grammar::parse(&params.description).map_err(|error| refusal(&error));
+                let engine = match (params.engine, parsed) {
+                    (Some(Engine::Patch), _) => return bad("`patch` is the engine of a change that is to be proved"),
+                    (Some(Engine::Model), _) if params.description.trim().is_empty() => {
+                        return bad("`description` says what is to be done");
+                    }
+                    (Some(Engine::Model), _) => Engine::Model,
+                    (_, Ok(_)) => Engine::Compiler,
+                    (Some(Engine::Compiler), Err(refusal)) => return Err(Refusal::Failed(refusal)),
+                    (None, Err(refusal)) if params.description.trim().is_empty() => {
+                        return Err(Refusal::Failed(refusal));
+                    }
+                    (None, Err(refusal)) => {
+                        instead = Some(refusal);
+                        Engine::Model
+                    }
+                };
+                (engine, None, params.description)
+            }
+            1 if params.engine.is_some_and(|engine| engine != Engine::Patch) => {
+                return bad("a change that is there is proved by the patch engine alone");
             }
             1 => {
                 let (candidate, says) = match (params.branch, params.worktree) {
@@ -106,16 +142,8 @@ impl Loop {
             }
             _ => return bad("`branch`, `patch` and `worktree` are three different changes: name one of them"),
         };
-        if params.limits.max_iterations.is_some_and(|attempts| !(1..=10).contains(&attempts)) {
-            return bad("`limits.max_iterations` is a number from 1 to 10");
-        }
-        if params.limits.timeout_seconds == Some(0) {
-            return bad("`limits.timeout_seconds` is at least 1");
-        }
+        params.limits.sound()?;
         let ask = Ask {
-            folder,
-            description,
-            engine,
             candidate,
             acceptance_criteria: params.acceptance_criteria,
             path_scope: params.path_scope,
@@ -123,15 +151,94 @@ impl Loop {
             trigger: params.trigger,
             max_attempts: params.limits.max_iterations,
             timeout_seconds: params.limits.timeout_seconds,
+            plan_policy: params.plan,
+            max_tokens: params.limits.max_tokens,
+            budget_microdollars: params.limits.budget_microdollars(),
             request_id: params.request_id,
+            ..Ask::about(folder, description, engine)
         };
-        Ok((ask, params.patch))
+        Ok((ask, params.patch, instead))
     }
 
-    /// An option of a question became a task.
-    pub fn chosen(&mut self, folder: String, option: String) {
+    fn explain(&mut self, params: ExplainParams, reply: Reply<Value>) {
+        let name = params.folder.or_else(|| params.uri.as_ref().map(ToString::to_string));
+        let folder = match self.session.folders.named(name.as_deref()) {
+            Ok(folder) => folder.clone(),
+            Err(sentence) => return self.refuse(reply, Refusal::Failed(sentence)),
+        };
+        if params.question.trim().is_empty() {
+            return self.refuse(reply, Refusal::BadParams("`question` says what is to be explained".into()));
+        }
+        let path = params.uri.as_ref().and_then(path_of).and_then(|path| folder.tree_path(&path));
+        let at = path.map(|path| (path, params.line.map_or(1, |line| line.saturating_add(1))));
+        let ask = Ask::about(folder.name(), params.question, Engine::Model);
+        let workspace = self.session.workspace(&folder.name());
+        let work = Work::Explain { ask: Box::new(ask), folder, at };
+        self.session.desk.order(Order { task: None, folder: workspace, work, reply: Some(reply) });
+    }
+
+    /// An option of a question was chosen in a message; what comes of it is said as one.
+    pub fn chosen(&mut self, choice: Choice) {
         let (reply, _) = tokio::sync::oneshot::channel();
-        self.create(CreateParams { description: option, folder: Some(folder), ..CreateParams::default() }, reply);
+        let (command, arguments) = (choice.command.to_owned(), vec![choice.argument]);
+        self.command(ExecuteCommandParams { command, arguments, ..ExecuteCommandParams::default() }, reply);
+    }
+
+    fn tell(&self, task: TaskId, revision: Option<u64>, tell: Tell, reply: Reply<Value>) {
+        if self.session.entries.contains_key(&task) {
+            self.crew.tell(task, revision, tell, reply);
+        } else {
+            self.refuse(reply, unknown(&task));
+        }
+    }
+
+    fn answer(&mut self, params: AnswerParams, reply: Reply<Value>) {
+        let AnswerParams { task, revision, mut answers, question, asked } = params;
+        let Some(entry) = self.session.entries.get_mut(&task) else { return self.refuse(reply, unknown(&task)) };
+        if let Some(number) = question {
+            let line = entry.line();
+            let (Some(present), Some(answer)) = (line.asked, answers.pop()) else {
+                return self.refuse(reply, Refusal::Failed(format!("task {task} asks nothing")));
+            };
+            if asked.as_ref().is_some_and(|asked| *asked != present) || !(1..=line.questions.len()).contains(&number) {
+                return self.refuse(reply, Refusal::Stale(format!("task {task} asks something else by now")));
+            }
+            match entry.partial.take(&present, line.questions.len(), number, answer) {
+                Some(all) => answers = all,
+                None => {
+                    self.crew.say_end(entry, &Done::Task);
+                    self.session.stale.touch();
+                    let _ = reply.send(Ok(json!(entry.line())));
+                    return;
+                }
+            }
+        }
+        self.tell(task, Some(revision), Tell::Answers { answers, asked }, reply);
+    }
+
+    /// A note is in the journal: whoever walks the task takes it up, and where nobody does, an answer lets it go on.
+    pub fn told(&mut self, loaded: Loaded, reply: Reply<Value>) {
+        let task = loaded.id.clone();
+        let walked = self.session.desk.on(&task).is_some();
+        let Some(entry) = self.session.entries.get_mut(&task) else { return };
+        // What walks here is known better than what was read beside it.
+        if !walked {
+            entry.load(loaded);
+        }
+        self.session.changed.insert(task.clone());
+        self.session.stale.touch();
+        let _ = reply.send(Ok(json!(entry.line())));
+        self.go_on(&task);
+    }
+
+    /// Resumes a task whose questions or whose plan were answered while nobody walked it.
+    pub fn go_on(&mut self, task: &TaskId) {
+        let Some(entry) = self.session.entries.get_mut(task) else { return };
+        if !self.session.desk.has_orders(task) && entry.goes_on() {
+            let folder = entry.state.request.workspace.clone();
+            let folder = self.session.workspace(&folder);
+            self.session.desk.order(Order { task: Some(task.clone()), folder, work: Work::Resume, reply: None });
+        }
     }
 
     fn list(&self, folder: Option<&str>, reply: Reply<Value>) {
@@ -243,10 +350,7 @@ fn refusal(error: &agent::grammar::GrammarError) -> String {
         return error.to_string();
     }
     let forms: Vec<String> = agent::grammar::FORMS.iter().map(|(form, _)| format!("`{form}`")).collect();
-    format!(
-        "{error}. It takes {}. Anything else needs a language model, which this version cannot use yet.",
-        forms.join(", ")
-    )
+    format!("{error}. It takes {}.", forms.join(", "))
 }
 
 #[cfg(test)]

@@ -2,7 +2,8 @@
 
 use std::fmt::Write as _;
 
-use agent::Report;
+use agent::{Citation, Explanation, Report};
+use lsp_types::Url;
 use task::{Comparison, Item, Receipt};
 
 /// The review of a task as a Markdown document. It is read-only in effect: nothing reads it back.
@@ -58,6 +59,27 @@ pub fn review(report: &Report) -> String {
         let fence = "`".repeat(longest_run(&report.diff, '`').max(2) + 1);
         line(format_args!("{fence}diff\n{}{fence}", task::printable(&report.diff)));
     }
+    page
+}
+
+/// An answer about code, with the lines that it rests on.
+pub fn explanation(question: &str, answer: &Explanation, uri: impl Fn(&Citation) -> Option<Url>) -> String {
+    let mut page = format!("# {}\n\n{}\n", task::printable(question.trim()).replace('\n', " "), answer.text.trim());
+    for citation in &answer.citations {
+        let Citation { path, first_line, last_line, text } = citation;
+        let place = format!("{path}:{first_line}-{last_line}");
+        // Writing to a String cannot fail, here and below.
+        let _ = match uri(citation) {
+            Some(uri) => write!(page, "\n[{place}]({uri}#L{first_line})\n\n"),
+            None => write!(page, "\n{place}\n\n"),
+        };
+        let fence = "`".repeat(longest_run(text, '`').max(2) + 1);
+        let _ = writeln!(page, "{fence}\n{}\n{fence}", task::printable(text).trim_end());
+    }
+    for odd in &answer.unfounded {
+        let _ = writeln!(page, "\n* not founded: {}", task::printable(odd));
+    }
+    let _ = writeln!(page, "\n*{}, {} tokens*", task::printable(&answer.model), answer.spent.tokens());
     page
 }
 

@@ -35,6 +35,10 @@ pub enum Read {
     Review {
         task: TaskId,
     },
+    /// Writes the plan as a document and says where.
+    Plan {
+        task: TaskId,
+    },
     Doctor {
         folder: Option<PathBuf>,
     },
@@ -62,7 +66,7 @@ impl Crew {
     }
 
     pub fn house(&self) -> Result<House, Refusal> {
-        self.rooms.house(Audience::none(), Arc::new(NoDocuments)).map_err(Refusal::Failed)
+        self.rooms.house(Audience::none(), Arc::new(NoDocuments), self.lent()).map_err(Refusal::Failed)
     }
 
     fn answer(&self, read: Read) -> Result<Value, Refusal> {
@@ -100,6 +104,7 @@ impl Crew {
                 self.open(&path);
                 Ok(json!({ "path": path }))
             }
+            Read::Plan { task } => self.open_plan(&house, &task),
             Read::Doctor { .. } => Ok(Value::Null),
         }
     }

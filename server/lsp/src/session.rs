@@ -16,6 +16,7 @@ use crate::documents::{Documents, Look};
 use crate::entry::{Entry, shows_the_tree};
 use crate::folders::{Folder, Folders};
 use crate::hints::{Hint, Reviewed, Wanted};
+use crate::lending::Lending;
 use crate::mail::{Mail, Reply};
 use crate::progress::Progresses;
 use crate::stale::Stale;
@@ -49,6 +50,9 @@ pub struct Session {
     /// Folders whose earlier tasks are being read, and the requests that wait for them.
     pub restoring: usize,
     pub held: Vec<Mail>,
+    pub lending: Lending,
+    /// Whether a model is configured, and if not why; `None` until somebody has looked.
+    pub model: Option<Result<(), String>>,
     pub shut_down: bool,
 }
 
@@ -98,9 +102,10 @@ impl Session {
         top.unwrap_or_else(|| folder.to_owned())
     }
 
-    /// Tasks that other processes work on.
+    /// Tasks that other processes work on, or may begin to: the command line answers questions too.
     pub fn elsewhere(&self) -> impl Iterator<Item = &TaskId> {
-        self.entries.values().filter(|entry| entry.elsewhere && entry.activity.is_none()).map(|entry| &entry.id)
+        let theirs = self.entries.values().filter(|entry| entry.is_for_others());
+        theirs.map(|entry| &entry.id)
     }
 
     /// When to look at them; `None` while there are none or somebody looks.

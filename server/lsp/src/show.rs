@@ -2,11 +2,24 @@
 
 use lsp_types::{MessageActionItem, MessageType, ShowDocumentParams, ShowMessageRequestParams, Url};
 
+use serde_json::{Value, json};
+
 use crate::act::{Crew, Done};
 use crate::entry::{Entry, one_line};
-use crate::line::Status;
+use crate::line::{Status, TaskLine, WaitingFor};
 use crate::mail::Refusal;
 use crate::transport::Outgoing;
+
+/// What an option calls when it is chosen.
+#[derive(Debug)]
+pub struct Choice {
+    pub title: String,
+    pub command: &'static str,
+    pub argument: Value,
+}
+
+/// Options that a message can show at once.
+const MOST_OPTIONS: usize = 8;
 
 impl Crew {
     /// One line; a client that shows everything itself hears nothing.
@@ -47,7 +60,24 @@ impl Crew {
             return self.say(typ, &format!("{}: {sentence}", line.title));
         }
         if let Some(question) = &line.question {
-            return self.ask(&line.folder, &question.text, &question.options);
+            let choices = question.options.iter().map(|option| Choice {
+                title: one_line(option),
+                command: "understudy.task.create",
+                argument: json!({ "description": option, "folder": line.folder }),
+            });
+            return self.ask(&question.text, choices.collect());
+        }
+        match line.waiting_for {
+            Some(WaitingFor::Answers) => return self.ask_next(entry, &line),
+            Some(WaitingFor::Plan) => {
+                let choices = plan_choices(&line);
+                return self.ask(&format!("{}: {}", line.title, line.sentence), choices);
+            }
+            Some(WaitingFor::Provider) => {
+                let said = format!("{} waits and can be resumed: {}", line.title, line.sentence);
+                return self.say(MessageType::WARNING, &said);
+            }
+            None => {}
         }
         let verdict = line.verdict.as_deref().unwrap_or("in progress");
         let why = if line.sentence.is_empty() { String::new() } else { format!(" ({})", line.sentence) };
@@ -65,20 +95,67 @@ impl Crew {
         self.say(typ, &format!("{}: {verdict}{review}{why}", line.title));
     }
 
-    /// A question with answers to choose from; the chosen one becomes a task.
-    fn ask(&self, folder: &str, text: &str, options: &[String]) {
+    /// The next of the questions that wait; a client without an option that fits has the command line.
+    fn ask_next(&self, entry: &Entry, line: &TaskLine) {
+        let choices = answer_choices(entry, line);
+        let Some(question) = line.questions.get(next_question(entry, line) - 1) else { return };
+        let otherwise = format!("`understudy tasks answer {} ANSWER…` takes any other answer", line.id);
+        self.ask(&format!("{}: {} ({otherwise})", line.title, question.text), choices);
+    }
+
+    /// A message with options to choose from.
+    fn ask(&self, text: &str, choices: Vec<Choice>) {
         if self.facts.rich {
             return;
         }
-        let titles = options
+        let titles = choices
             .iter()
-            .take(8)
-            .map(|title| MessageActionItem { title: one_line(title), properties: Default::default() });
+            .take(MOST_OPTIONS)
+            .map(|choice| MessageActionItem { title: choice.title.clone(), properties: Default::default() });
         let params = ShowMessageRequestParams {
             typ: MessageType::INFO,
             message: format!("Understudy: {}", one_line(text)),
             actions: Some(titles.collect()),
         };
-        self.outbox.put(Outgoing::Choose(params, options.to_vec(), folder.to_owned()));
+        self.outbox.put(Outgoing::Choose(params, choices));
     }
+}
+
+/// The first question that has no answer yet, counted from 1.
+fn next_question(entry: &Entry, line: &TaskLine) -> usize {
+    line.asked.as_ref().map_or(1, |asked| entry.partial.next(asked))
+}
+
+/// The options of the next question.
+pub fn answer_choices(entry: &Entry, line: &TaskLine) -> Vec<Choice> {
+    let number = next_question(entry, line);
+    let options = line.questions.get(number - 1).map(|question| question.options.as_slice()).unwrap_or_default();
+    let answer = |option: &String| Choice {
+        title: one_line(option),
+        command: "understudy.task.answer",
+        argument: json!({
+            "task": line.id, "revision": line.revision, "asked": line.asked, "question": number, "answers": [option],
+        }),
+    };
+    options.iter().map(answer).collect()
+}
+
+/// Approve and open.
+pub fn plan_choices(line: &TaskLine) -> Vec<Choice> {
+    let Some(plan) = &line.plan else { return Vec::new() };
+    let steps = plan.steps.len();
+    vec![
+        Choice {
+            title: format!(
+                "Approve the plan (version {}, {steps} step{})",
+                plan.version,
+                if steps == 1 { "" } else { "s" }
+            ),
+            command: "understudy.plan.approve",
+            argument: json!({
+                "task": line.id, "revision": line.revision, "version": plan.version, "document": true,
+            }),
+        },
+        Choice { title: "Open the plan".into(), command: "understudy.plan.open", argument: json!({ "task": line.id }) },
+    ]
 }

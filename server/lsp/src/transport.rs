@@ -23,13 +23,14 @@ use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tower_lsp::{Client, LspService, Server};
 
 use crate::backend::Backend;
-use crate::entry::one_line;
 use crate::guard::Guard;
 use crate::leaving;
+use crate::lent::{ModelOver, Piece};
 use crate::line::TaskLine;
 use crate::mail::{Mail, Mailbox};
 use crate::main_loop;
 use crate::rooms::Rooms;
+use crate::show::Choice;
 
 /// Requests of the client that may wait for their answers at one time.
 const CONCURRENT: usize = 1 << 16;
@@ -46,7 +47,11 @@ pub enum Outgoing {
     ShowDocument(ShowDocumentParams),
     CreateProgress(ProgressToken),
     /// The answer is posted as [`Mail::Chosen`].
-    Choose(ShowMessageRequestParams, Vec<String>, String),
+    Choose(ShowMessageRequestParams, Vec<Choice>),
+    /// A model of the client is asked.
+    Model(Box<serde_json::Value>, mpsc::Sender<Piece>),
+    /// Nobody waits for that answer any more.
+    ModelOver(ModelOver),
     ApplyEdit(Box<ApplyWorkspaceEditParams>, mpsc::Sender<Result<ApplyWorkspaceEditResponse, String>>),
     Save(SaveParams, mpsc::Sender<Result<SaveResult, String>>),
 }
@@ -86,6 +91,21 @@ impl Request for Save {
     const METHOD: &'static str = "understudy/save";
 }
 
+enum AskModel {}
+
+impl Request for AskModel {
+    type Params = serde_json::Value;
+    type Result = serde_json::Value;
+    const METHOD: &'static str = "understudy/model";
+}
+
+enum CallOver {}
+
+impl Notification for CallOver {
+    type Params = ModelOver;
+    const METHOD: &'static str = "understudy/modelOver";
+}
+
 enum TaskChanged {}
 
 impl Notification for TaskChanged {
@@ -111,6 +131,8 @@ pub fn serve(rooms: Arc<dyn Rooms>) -> i32 {
             Backend { mailbox: ours }
         })
         .custom_method("understudy/document", Backend::document)
+        .custom_method("understudy/models", Backend::models)
+        .custom_method("understudy/modelText", Backend::model_text)
         .custom_method("window/workDoneProgress/cancel", Backend::progress_cancelled);
         let (service, socket) = service.finish();
         if let Some(client) = client {
@@ -163,15 +185,20 @@ async fn send(client: &Client, mailbox: &Mailbox, message: Outgoing) {
                 }
             });
         }
-        Outgoing::Choose(params, options, folder) => {
+        Outgoing::Choose(params, choices) => {
             let mailbox = mailbox.clone();
             request::<ShowMessageRequest>(client, params, move |answer| {
                 let chosen = answer.ok().flatten().map(|item| item.title);
-                if let Some(option) = options.into_iter().find(|option| chosen == Some(one_line(option))) {
-                    mailbox.post(Mail::Chosen { folder, option });
+                if let Some(choice) = choices.into_iter().find(|choice| chosen.as_ref() == Some(&choice.title)) {
+                    mailbox.post(Mail::Chosen(choice));
                 }
             });
         }
+        Outgoing::Model(params, pieces) => request::<AskModel>(client, *params, move |answer| {
+            // An answer that comes late finds nobody and is dropped.
+            let _ = pieces.send(Piece::Done(answer));
+        }),
+        Outgoing::ModelOver(over) => client.send_notification::<CallOver>(over).await,
         Outgoing::ApplyEdit(params, reply) => request::<ApplyWorkspaceEdit>(client, *params, move |answer| {
             // Whoever asked may have given up; then the document's text says what happened.
             let _ = reply.send(answer);

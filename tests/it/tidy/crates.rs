@@ -27,11 +27,13 @@ const ARROWS: [(&str, &[&str]); 12] = [
 ];
 
 /// What tests may use on top of that: the journal is real in them, like everything that a temporary folder can hold.
-const ARROWS_OF_TESTS: [(&str, &str); 9] = [
+const ARROWS_OF_TESTS: [(&str, &str); 11] = [
     ("agent", "journal"),
     ("agent", "model"),
     ("agent", "support"),
     ("checks", "support"),
+    ("lsp", "journal"),
+    ("lsp", "support"),
     ("model", "support"),
     ("sandbox", "support"),
     ("semantics", "support"),

@@ -15,7 +15,7 @@ const CRATE_CAPS: [(&str, usize); 12] = [
     ("bench", 1700),
     ("checks", 8000),
     ("journal", 1300),
-    ("lsp", 5400),
+    ("lsp", 7300),
     ("model", 3500),
     ("sandbox", 4500),
     ("semantics", 8300),

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use ::lsp::{Ask, Rooms};
+use ::lsp::{Ask, Lent, Rooms};
 use agent::{Audience, Compilers, Documents, House};
 use sandbox::{CancelToken, Sandbox};
 use serde_json::Value;
@@ -71,8 +71,13 @@ impl EditorRooms {
 }
 
 impl Rooms for EditorRooms {
-    fn house(&self, audience: Audience, documents: Arc<dyn Documents>) -> Result<House, String> {
+    fn house(&self, audience: Audience, documents: Arc<dyn Documents>, _: Lent) -> Result<House, String> {
         self.open(audience, documents).map_err(|failure| failure.sentence)
+    }
+
+    fn model(&self, lent: &Lent) -> Result<(), String> {
+        let house = self.house(Audience::none(), Arc::new(agent::NoDocuments), lent.clone())?;
+        house.model.map(drop)
     }
 
     fn take_editor_settings(&self, settings: &Value) {
@@ -97,11 +102,11 @@ impl Rooms for EditorRooms {
             allowed_files: Vec::new(),
             base_revision: ask.base_revision,
             trigger: ask.trigger,
-            plan_policy: None,
+            plan_policy: ask.plan_policy,
             max_attempts: ask.max_attempts,
             timeout_seconds: ask.timeout_seconds,
-            budget_microdollars: None,
-            max_tokens: None,
+            budget_microdollars: ask.budget_microdollars,
+            max_tokens: ask.max_tokens,
             request_id: ask.request_id,
         };
         let request = self.settings().and_then(|settings| draft.request(&settings));
