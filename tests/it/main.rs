@@ -7,6 +7,7 @@ mod bad_input;
 mod compiler;
 mod crash;
 mod lsp;
+mod model;
 mod prove;
 mod run;
 mod select;

@@ -1,0 +1,3 @@
+//! Tasks for a language model, from the command line to the verdict: the model is scripted, everything else is real.
+
+mod scene;
