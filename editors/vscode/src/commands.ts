@@ -2,6 +2,8 @@
 
 import * as vscode from 'vscode';
 import { nameOf } from './addresses';
+import { explain, explainCode } from './explain';
+import { answerQuestions, approvePlan, openPlan, raiseLimits, sendAnswers, steer } from './owed';
 import { type Context, allows, chooseTask, complain, refresh, revised } from './context';
 import type { CommandId } from './names';
 import type { Node } from './nodes';
@@ -50,7 +52,14 @@ const HANDLERS: Record<CommandId, Handler> = {
   'understudy.showLog': (context) => {
     context.server.showLog();
   },
+  'understudy.answerTask': answerQuestions,
+  'understudy.openPlan': openPlan,
+  'understudy.approvePlan': approvePlan,
+  'understudy.steerTask': steer,
+  'understudy.raiseLimits': raiseLimits,
+  'understudy.explainCode': explainCode,
   'understudy.client.rename': rename,
+  'understudy.client.explain': explain,
   'understudy.keepHunks': (context, argument) => judgeHunks(context, 'keep', argument),
   'understudy.rejectHunks': (context, argument) => judgeHunks(context, 'reject', argument),
   'understudy.checkAgain': async (context, argument) => {
@@ -83,6 +92,8 @@ const ROUTES: Partial<Record<string, Handler>> = {
   },
   [serverCommand.check]: checkKept,
   [serverCommand.checkAgain]: HANDLERS['understudy.checkAgain'],
+  [serverCommand.openPlan]: openPlan,
+  [serverCommand.approvePlan]: approvePlan,
 };
 
 export function registerCommands(context: Context): vscode.Disposable[] {
@@ -154,7 +165,9 @@ async function open(context: Context, node: Node): Promise<void> {
       void vscode.window.showInformationMessage(plain(node.limitation.text));
       return undefined;
     case 'line':
-      return node.answer === undefined ? undefined : answer(context, node.task, node.answer);
+      if (node.command !== undefined) return HANDLERS[node.command](context, { task: node.task.id });
+      if (node.answer === undefined) return undefined;
+      return node.task.status === 'needs you' ? sendAnswers(context, node.task, [node.answer]) : answer(context, node.task, node.answer);
     case 'task':
       return undefined;
   }

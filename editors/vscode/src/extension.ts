@@ -3,6 +3,8 @@
 import * as vscode from 'vscode';
 import { registerCommands, resume } from './commands';
 import { type Context, complain, refresh } from './context';
+import { LentModels } from './lentModels';
+import { answerQuestions, approvePlan, openPlan } from './owed';
 import { plain } from './plain';
 import { Reports } from './reports';
 import { Review } from './review';
@@ -31,6 +33,7 @@ export async function activate(extension: vscode.ExtensionContext): Promise<void
     reviews,
     texts,
     new TreeFiles(server),
+    new LentModels(server),
     new TaskView(tasks, reports),
     new StatusBar(tasks, server, () => reviews.active()),
     ...registerCommands(context),
@@ -76,6 +79,11 @@ function tellEnd(context: Context, change: Change): void {
   const next: Record<string, () => Promise<void>> = {};
   if (hasDiff(now)) next['Review'] = () => review(context, { task: now.id });
   if (now.next.includes('resume')) next['Resume'] = () => resume(context, { task: now.id });
+  if (now.next.includes('answer')) next['Answer'] = () => answerQuestions(context, { task: now.id });
+  if (now.next.includes('approve_plan')) {
+    next['Open Plan'] = () => openPlan(context, { task: now.id });
+    next['Approve'] = () => approvePlan(context, { task: now.id });
+  }
   if (now.question !== null && now.question.options.length > 0) next['Answer'] = () => chooseAnswer(context, now);
   const isGood = now.verdict === 'verified' || now.verdict === 'nothing to do' || now.verdict === 'cancelled';
   const show = isGood ? vscode.window.showInformationMessage : vscode.window.showWarningMessage;

@@ -7,6 +7,12 @@ export const PALETTE = [
   'understudy.reviewTask',
   'understudy.applyTask',
   'understudy.undoTask',
+  'understudy.answerTask',
+  'understudy.openPlan',
+  'understudy.approvePlan',
+  'understudy.steerTask',
+  'understudy.raiseLimits',
+  'understudy.explainCode',
   'understudy.cancelTask',
   'understudy.resumeTask',
   'understudy.forgetTask',
@@ -29,6 +35,8 @@ export const INNER = [
   'understudy.openNode',
   // Called by a code action of the server, which leaves it to the client to ask for the name.
   'understudy.client.rename',
+  // And for the question.
+  'understudy.client.explain',
 ] as const;
 
 export type CommandId = (typeof PALETTE)[number] | (typeof INNER)[number];

@@ -2,7 +2,8 @@
 
 import { type FileDiff, byFile, describe, tally } from './hunks';
 import type { Check, Failure, Hunk, Limitation, TaskLine } from './protocol';
-import { extent, hasDiff, isBusy, look, takesVerdicts, verdictLook } from './words';
+import type { CommandId } from './names';
+import { extent, hasDiff, isBusy, look, spending, takesVerdicts, verdictLook } from './words';
 
 /** All hunks of a proposal, and what the checks say about those that are kept. */
 export interface Reviewed {
@@ -14,7 +15,7 @@ export interface Reviewed {
 
 export type Node =
   | { kind: 'task'; task: TaskLine }
-  | { kind: 'line'; task: TaskLine; icon: string; label: string; description?: string; answer?: string }
+  | { kind: 'line'; task: TaskLine; icon: string; label: string; description?: string; answer?: string; command?: CommandId }
   | { kind: 'check'; task: TaskLine; check: Check }
   | { kind: 'failure'; task: TaskLine; check: Check; failure: Failure }
   | { kind: 'limitation'; task: TaskLine; limitation: Limitation }
@@ -34,11 +35,11 @@ export interface Shown {
 
 /** Whether the parts of a task can be listed. */
 export function hasParts(task: TaskLine): boolean {
-  return hasDiff(task) || task.sentence !== '' || task.question !== null;
+  return hasDiff(task) || task.sentence !== '' || task.question !== null || task.usage !== null;
 }
 
 export function partsOf(task: TaskLine, reviewed: Reviewed | undefined): Node[] {
-  const { icon, text } = isBusy(task) ? look(task) : verdictLook(task);
+  const { icon, text } = isBusy(task) || task.status === 'needs you' ? look(task) : verdictLook(task);
   const nodes: Node[] = [{ kind: 'line', task, icon, label: text, description: task.sentence }];
   if (task.publication !== null) {
     nodes.push({ kind: 'line', task, icon: 'history', label: task.publication.state, description: task.publication.sentence });
@@ -47,11 +48,37 @@ export function partsOf(task: TaskLine, reviewed: Reviewed | undefined): Node[] 
     nodes.push({ kind: 'line', task, icon: 'question', label: task.question.text });
     for (const answer of task.question.options) nodes.push({ kind: 'line', task, icon: 'reply', label: answer, answer });
   }
+  nodes.push(...owed(task), ...planned(task));
   if (reviewed === undefined) return nodes;
   for (const reason of reviewed.reasons) nodes.push(...reasonNodes(task, reason));
   for (const check of reviewed.checks) nodes.push({ kind: 'check', task, check });
   for (const limitation of reviewed.limitations) nodes.push({ kind: 'limitation', task, limitation });
   for (const file of byFile(reviewed.hunks)) nodes.push({ kind: 'file', task, file });
+  return nodes;
+}
+
+/** What the developer is asked: an option is an answer where there is one question, and several are asked one after the other. */
+function owed(task: TaskLine): Node[] {
+  const nodes: Node[] = [];
+  const only = task.questions.length === 1;
+  for (const { text, options, why } of task.questions) {
+    nodes.push({ kind: 'line', task, icon: 'question', label: text, description: why ?? '', command: 'understudy.answerTask' });
+    if (only) for (const answer of options) nodes.push({ kind: 'line', task, icon: 'reply', label: answer, answer });
+  }
+  if (task.next.includes('approve_plan')) {
+    nodes.push({ kind: 'line', task, icon: 'edit', label: 'Read or change the plan', command: 'understudy.openPlan' });
+    nodes.push({ kind: 'line', task, icon: 'check', label: 'Approve the plan', command: 'understudy.approvePlan' });
+  }
+  return nodes;
+}
+
+const STEP_ICONS = { pending: 'circle-outline', running: 'loading~spin', done: 'pass', stale: 'history', failed: 'error' } as const;
+
+function planned(task: TaskLine): Node[] {
+  const steps = task.plan?.steps ?? [];
+  const nodes: Node[] = steps.map(({ title, status }) => ({ kind: 'line', task, icon: STEP_ICONS[status], label: title, description: status, command: 'understudy.openPlan' }));
+  const spent = spending(task);
+  if (spent !== '') nodes.push({ kind: 'line', task, icon: 'dashboard', label: spent });
   return nodes;
 }
 
@@ -92,7 +119,7 @@ export function show(node: Node): Shown {
       const { task } = node;
       const now = look(task);
       const context = ['task', ...task.next, ...(hasDiff(task) ? ['review'] : [])].join('.');
-      const description = [now.text, extent(task)].filter((part) => part !== '').join(' · ');
+      const description = [now.text, spending(task), extent(task)].filter((part) => part !== '').join(' · ');
       const tooltip = [task.title, `${task.id} in ${task.folder}`, task.sentence].filter((part) => part !== '').join('\n');
       return { label: task.title, description, icon: now.icon, tooltip, context, opens: hasParts(task) ? 'collapsed' : 'never' };
     }

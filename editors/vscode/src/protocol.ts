@@ -3,8 +3,30 @@
 /** The version of the protocol that this client knows. */
 export const PROTOCOL = 1;
 
-export type Status = 'waiting' | 'running' | 'checking' | 'publishing' | 'review' | 'ended' | 'interrupted';
-export type Action = 'cancel' | 'resume' | 'apply' | 'undo';
+export type Status = 'waiting' | 'running' | 'checking' | 'publishing' | 'needs you' | 'review' | 'ended' | 'interrupted';
+export type Action = 'cancel' | 'resume' | 'answer' | 'approve_plan' | 'steer' | 'raise' | 'apply' | 'undo';
+
+export interface Question {
+  text: string;
+  options: string[];
+  why?: string;
+}
+
+export interface Step {
+  id: string;
+  title: string;
+  status: 'pending' | 'running' | 'done' | 'stale' | 'failed';
+}
+
+/** What a task of a model used or has reserved, and its limits. Dollars are in millionths, null where nothing has a price. */
+export interface Usage {
+  tokens: number;
+  microdollars: number | null;
+  max_tokens: number | null;
+  max_microdollars: number | null;
+  attempts: number;
+  max_attempts: number;
+}
 
 export interface Publication {
   number: number;
@@ -41,7 +63,15 @@ export interface TaskLine {
   files: number;
   insertions: number;
   deletions: number;
-  question: { text: string; options: string[] } | null;
+  /** Of a task that has ended with it: each option is the text of a new task. */
+  question: Question | null;
+  waiting_for: 'answers' | 'plan' | 'provider' | null;
+  /** Names what is asked; an answer to something else is refused. */
+  asked: string | null;
+  /** Of a task that waits: all of them are to be answered. */
+  questions: Question[];
+  plan: { version: number; steps: Step[] } | null;
+  usage: Usage | null;
   publication: Publication | null;
   next: Action[];
 }
@@ -103,6 +133,34 @@ export interface Report {
   limitations: Limitation[];
 }
 
+/** The answer to `understudy.explain`. */
+export interface Explanation {
+  text: string;
+  citations: { path: string; first_line: number; last_line: number; text: string; uri: string | null }[];
+  unfounded: string[];
+  model: string;
+}
+
+/** `understudy/model`: a call to a model that this editor lends. */
+export interface ModelCall {
+  id: number;
+  system: string;
+  tools: { name: string; description: string; parameters: object }[];
+  messages: { role: 'user' | 'assistant'; blocks: ModelBlock[] }[];
+  max_output: number;
+}
+
+export type ModelBlock =
+  | { kind: 'text'; text: string }
+  | { kind: 'tool_call'; id: string; name: string; arguments: object }
+  | { kind: 'tool_result'; id: string; text: string; failed: boolean };
+
+export interface ModelAnswer {
+  blocks?: ModelBlock[];
+  model?: string;
+  fault?: { sentence: string; kind: 'passing' | 'overflow' | 'refused'; sent: boolean };
+}
+
 /** One file of a tree of a task: the answer to `understudy/document`. */
 export interface TreeDocument {
   text: string | null;
@@ -119,6 +177,10 @@ export const method = {
   taskChanged: 'understudy/taskChanged',
   save: 'understudy/save',
   document: 'understudy/document',
+  models: 'understudy/models',
+  model: 'understudy/model',
+  modelText: 'understudy/modelText',
+  modelOver: 'understudy/modelOver',
 } as const;
 
 /** Commands of the server. The language client registers these ids itself, so those of the extension differ. */
@@ -129,6 +191,12 @@ export const serverCommand = {
   resume: 'understudy.task.resume',
   cancel: 'understudy.task.cancel',
   forget: 'understudy.task.purge',
+  answer: 'understudy.task.answer',
+  steer: 'understudy.task.steer',
+  raise: 'understudy.task.raise',
+  openPlan: 'understudy.plan.open',
+  approvePlan: 'understudy.plan.approve',
+  explain: 'understudy.explain',
   reject: 'understudy.hunk.reject',
   keep: 'understudy.hunk.keep',
   check: 'understudy.check.run',

@@ -9,7 +9,7 @@ import {
   State,
 } from 'vscode-languageclient/node';
 import { findProgram } from './binary';
-import { PROTOCOL, type ServerCommand, type TaskLine, type TreeDocument, method } from './protocol';
+import { type ModelAnswer, type ModelCall, PROTOCOL, type ServerCommand, type TaskLine, type TreeDocument, method } from './protocol';
 import { saveAll } from './save';
 
 /** The server cannot be asked; the message says why and what to do. */
@@ -20,6 +20,11 @@ const NOT_YET = 'The server has not started yet.';
 const LONGEST_START = 15_000;
 const RESTRICTED = 'This workspace is not trusted, so Understudy does not start here. Trust it to use Understudy.';
 
+export interface Lender {
+  answer(call: ModelCall, token: vscode.CancellationToken): Promise<ModelAnswer>;
+  over(id: number): void;
+}
+
 export class Server implements vscode.Disposable {
   readonly #output = vscode.window.createOutputChannel('Understudy', { log: true });
   readonly #started = new vscode.EventEmitter<void>();
@@ -28,6 +33,8 @@ export class Server implements vscode.Disposable {
   readonly #extension: string;
   /** Carries out a command of the server that a code action calls, when this client has a way of its own for it. */
   route: (command: string, argument: unknown) => Promise<unknown> | undefined = () => undefined;
+  /** Answers for the models that the editor lends. */
+  lender: Lender | undefined;
   #client: LanguageClient | undefined;
   #problem: string | undefined = NOT_YET;
 
@@ -66,6 +73,10 @@ export class Server implements vscode.Disposable {
     client.onNotification(method.taskChanged, (line: TaskLine) => {
       this.#taskChanged.fire(line);
     });
+    client.onNotification(method.modelOver, ({ id }: { id: number }) => {
+      this.lender?.over(id);
+    });
+    client.onRequest(method.model, (call: ModelCall, token: vscode.CancellationToken) => this.lender?.answer(call, token));
     client.onRequest(method.save, (params: { uris: string[] }) => saveAll(params.uris));
     client.onDidChangeState(({ newState }) => {
       this.#entered(client, newState);
@@ -116,8 +127,13 @@ export class Server implements vscode.Disposable {
   }
 
   /** One command of the server. */
-  async call<Answer>(command: ServerCommand, argument: object): Promise<Answer> {
-    return this.#ready().sendRequest<Answer>('workspace/executeCommand', { command, arguments: [argument] });
+  async call<Answer>(command: ServerCommand, argument: object, cancel?: vscode.CancellationToken): Promise<Answer> {
+    return this.#ready().sendRequest<Answer>('workspace/executeCommand', { command, arguments: [argument] }, cancel);
+  }
+
+  /** Tells the server something; where there is none, nobody wants to know. */
+  tell(name: string, params: object): void {
+    if (this.#client?.state === State.Running) void this.#client.sendNotification(name, params).catch(() => undefined);
   }
 
   /** One file of a tree of a task. */

@@ -5,7 +5,7 @@ import { iconless } from './plain';
 import type { TaskLine } from './protocol';
 import type { Server } from './server';
 import type { Tasks } from './tasks';
-import { awaitsReview, extent, isBusy, keptLabel, look } from './words';
+import { awaitsReview, extent, isBusy, keptLabel, look, spending } from './words';
 
 export class StatusBar implements vscode.Disposable {
   readonly #item = vscode.window.createStatusBarItem('understudy', vscode.StatusBarAlignment.Left, 1);
@@ -56,16 +56,25 @@ export class StatusBar implements vscode.Disposable {
     }
     const reviewing = awaitsReview(task);
     item.text = reviewing ? `${keptLabel(task)} · ${iconless(task.title)}` : `$(${look(task).icon}) ${iconless(`${task.title}: ${look(task).text}`)}`;
-    item.tooltip = [task.title, task.sentence, extent(task)].filter((line) => line !== '').join('\n');
-    item.command = reviewing
-      ? { title: 'Review', command: 'understudy.reviewTask', arguments: [{ task: task.id }] }
-      : 'understudy.showTasks';
+    const spent = spending(task);
+    if (isBusy(task) && spent !== '') item.text += ` · ${iconless(spent)}`;
+    item.tooltip = [task.title, task.sentence, spent, extent(task)].filter((line) => line !== '').join('\n');
+    item.command = commandFor(task);
   }
 }
 
-/** What runs comes first, then the review in front, then what was interrupted, and then a diff that waits. */
+function commandFor(task: TaskLine): vscode.Command | string {
+  const on = { arguments: [{ task: task.id }] };
+  if (awaitsReview(task)) return { title: 'Review', command: 'understudy.reviewTask', ...on };
+  if (task.next.includes('answer')) return { title: 'Answer', command: 'understudy.answerTask', ...on };
+  if (task.next.includes('approve_plan')) return { title: 'Open Plan', command: 'understudy.openPlan', ...on };
+  return 'understudy.showTasks';
+}
+
+/** What runs comes first, then what asks something, then the review in front, then what was interrupted, and then a diff that waits. */
 function atHand(tasks: TaskLine[], inFront: TaskLine | undefined): TaskLine | undefined {
   const interrupted = tasks.find((task) => task.status === 'interrupted');
   const waiting = tasks.find((task) => awaitsReview(task) && task.next.includes('apply'));
-  return tasks.find(isBusy) ?? inFront ?? interrupted ?? waiting;
+  const asking = tasks.find((task) => task.status === 'needs you');
+  return tasks.find(isBusy) ?? asking ?? inFront ?? interrupted ?? waiting;
 }

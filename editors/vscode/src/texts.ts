@@ -16,10 +16,24 @@ export class Texts implements vscode.TextDocumentContentProvider, vscode.Disposa
 
   /** Shows a text under a title, in place of an earlier one of the same title. */
   async show(title: string, text: string): Promise<void> {
+    await vscode.window.showTextDocument(this.#keep(title, text), { preview: true });
+  }
+
+  /** The same for Markdown, rendered where the editor can. */
+  async showMarkdown(title: string, text: string): Promise<void> {
+    const uri = this.#keep(`${title}.md`, text);
+    try {
+      await vscode.commands.executeCommand('markdown.showPreview', uri);
+    } catch {
+      await vscode.window.showTextDocument(uri, { preview: true });
+    }
+  }
+
+  #keep(title: string, text: string): vscode.Uri {
     const uri = vscode.Uri.from({ scheme: TEXT_SCHEME, path: `/${title.replaceAll('/', ' ')}` });
     this.#texts.set(uri.path, text);
     this.#changed.fire(uri);
-    await vscode.window.showTextDocument(uri, { preview: true });
+    return uri;
   }
 
   dispose(): void {

@@ -2,6 +2,7 @@
 
 import * as vscode from 'vscode';
 import { type Node, below, partsOf, show } from './nodes';
+import type { TaskLine } from './protocol';
 import type { Reports } from './reports';
 import type { Tasks } from './tasks';
 import { awaitsReview, look } from './words';
@@ -45,7 +46,7 @@ export class TaskView implements vscode.TreeDataProvider<Node>, vscode.Disposabl
     const id = idOf(node);
     if (id !== undefined) item.id = id;
     const opening = ['file', 'hunk', 'check', 'failure', 'limitation'].includes(node.kind);
-    if (opening || (node.kind === 'line' && node.answer !== undefined)) {
+    if (opening || (node.kind === 'line' && (node.answer ?? node.command) !== undefined)) {
       item.command = { title: 'Open', command: 'understudy.openNode', arguments: [node] };
     }
     return item;
@@ -57,11 +58,11 @@ export class TaskView implements vscode.TreeDataProvider<Node>, vscode.Disposabl
     this.#changed.dispose();
   }
 
-  /** The badge counts diffs that wait. */
+  /** The badge counts what waits for the developer: diffs, questions and plans. */
   #count(): void {
-    const value = this.#tasks.all().filter((task) => awaitsReview(task) && task.next.includes('apply')).length;
-    const noun = value === 1 ? 'diff waits' : 'diffs wait';
-    this.#view.badge = value === 0 ? undefined : { value, tooltip: `${value} ${noun} for your review` };
+    const waits = (task: TaskLine) => task.status === 'needs you' || (awaitsReview(task) && task.next.includes('apply'));
+    const value = this.#tasks.all().filter(waits).length;
+    this.#view.badge = value === 0 ? undefined : { value, tooltip: value === 1 ? '1 task waits for you' : `${value} tasks wait for you` };
   }
 }
 

@@ -51,7 +51,10 @@ export function look(task: TaskLine): Look {
     case 'checking':
     case 'publishing':
       return { icon: 'loading~spin', colour: 'waiting', text: task.doing === '' ? task.status : task.doing };
+    case 'needs you':
+      return { icon: 'question', colour: 'waiting', text: task.waiting_for === 'plan' ? 'waits for your yes to its plan' : 'asks you something' };
     case 'interrupted':
+      if (task.waiting_for === 'provider') return { icon: 'debug-disconnect', colour: 'bad', text: 'waits for its model, can be resumed' };
       return { icon: 'debug-disconnect', colour: 'bad', text: 'interrupted, can be resumed' };
     case 'review':
     case 'ended':
@@ -88,6 +91,33 @@ export function extent(task: TaskLine): string {
   return `${hunks}, ${plural(task.files, 'file')}, +${task.insertions} -${task.deletions}`;
 }
 
+/** `step 2 of 5 · $0.093 of $0.50 · 41,200 of 1,000,000 tokens`: how far a task of a model is, and what it used. */
+export function spending(task: TaskLine): string {
+  const parts: string[] = [];
+  if (task.plan !== null && task.plan.steps.length > 1) {
+    const done = task.plan.steps.filter((step) => step.status === 'done').length;
+    parts.push(`${done} of ${plural(task.plan.steps.length, 'step')}`);
+  }
+  if (task.usage !== null) {
+    const { tokens, microdollars, max_tokens, max_microdollars } = task.usage;
+    if (microdollars !== null) parts.push(microdollars === 0 && max_microdollars === null ? '$0' : of(dollars(microdollars), max_microdollars, dollars));
+    parts.push(`${of(count(tokens), max_tokens, count)} tokens`);
+  }
+  return parts.join(' · ');
+}
+
+function of(used: string, max: number | null, show: (value: number) => string): string {
+  return max === null ? used : `${used} of ${show(max)}`;
+}
+
+const count = (value: number) => value.toLocaleString('en-US');
+
+/** `$0.50`, with as many digits as small amounts need, at most four. */
+export function dollars(microdollars: number): string {
+  const exact = (Math.ceil(microdollars / 100) / 10_000).toFixed(4);
+  return `$${exact.replace(/0{1,2}$/, '')}`;
+}
+
 /** Verdict of what is kept, with its icon. */
 export function keptLabel(task: TaskLine): string {
   const tree = task.kept_tree === null ? '' : ` ${short(task.kept_tree)}`;
@@ -102,6 +132,7 @@ export function keptLabel(task: TaskLine): string {
 export function finished(before: TaskLine, now: TaskLine): string | undefined {
   const ran = before.status === 'running' || before.status === 'waiting';
   if (!ran || isBusy(now)) return undefined;
+  if (now.status === 'needs you') return `${now.title}: ${look(now).text}`;
   if (now.status === 'interrupted') return `${now.title}: interrupted`;
   const found = extent(now);
   const more = now.verdict !== 'verified' && now.sentence !== '' ? `: ${now.sentence}` : '';

@@ -6,7 +6,7 @@ export function task(over: Partial<TaskLine> = {}): TaskLine {
     id: 'k3x9', folder: '/home/me/app', title: 'fix warnings', source: 'editor', engine: 'compiler', status: 'review',
     doing: '', done: 0, total: 0, verdict: 'verified', sentence: '', revision: 3, base: 'b'.repeat(40), tree: 'a'.repeat(40),
     kept_tree: 'a'.repeat(40), kept_verdict: 'verified', hunks: 2, rejected: 0, files: 1, insertions: 2, deletions: 2,
-    question: null, publication: null, next: ['apply'], ...over,
+    question: null, waiting_for: null, asked: null, questions: [], plan: null, usage: null, publication: null, next: ['apply'], ...over,
   };
 }
 

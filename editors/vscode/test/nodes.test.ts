@@ -48,3 +48,13 @@ test('a question offers its answers', () => {
   const parts = partsOf(task({ question: { text: 'Which one?', options: ['rename `a::b` to `c`'] } }), undefined);
   assert.deepEqual(parts.flatMap((part) => (part.kind === 'line' && part.answer ? [part.answer] : [])), ['rename `a::b` to `c`']);
 });
+
+test('a task that waits lists its questions, its plan and what it used', () => {
+  const usage = { tokens: 10, microdollars: null, max_tokens: null, max_microdollars: null, attempts: 1, max_attempts: 3 };
+  const waiting = { status: 'needs you' as const, verdict: null, hunks: 0, usage };
+  const asked = partsOf(task({ ...waiting, next: ['answer'], questions: [{ text: 'Size?', options: ['20', '50'] }] }), undefined);
+  assert.deepEqual(asked.flatMap((part) => (part.kind === 'line' && part.answer ? [part.answer] : [])), ['20', '50']);
+  const plan = { version: 1, steps: [{ id: '1', title: 'Read the cursor', status: 'stale' as const }] };
+  const planned = partsOf(task({ ...waiting, next: ['approve_plan'], plan }), undefined).map((part) => show(part).label);
+  assert.deepEqual(planned.slice(1), ['Read or change the plan', 'Approve the plan', 'Read the cursor', '10 tokens']);
+});

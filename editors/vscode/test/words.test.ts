@@ -1,7 +1,7 @@
 // Words for states, and the message at the end of a run.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { finished, look, published } from '../src/words';
+import { dollars, finished, look, published, spending } from '../src/words';
 import { task } from './made';
 
 test('each state has its own words', () => {
@@ -34,4 +34,21 @@ test('an outcome names what stayed unsaved', () => {
   assert.deepEqual(published('apply', outcome), { text: 'fix warnings: Applied. Written. Not saved: src/lib.rs.', isBad: false });
   assert.match(published('undo', outcome).text, /^fix warnings: Undone/);
   assert.ok(published('undo', { ...outcome, outcome: 'diverged' }).isBad);
+});
+
+test('a task of a model says how far it is and what it used', () => {
+  const usage = { tokens: 41200, microdollars: 93000, max_tokens: 1_000_000, max_microdollars: 500_000, attempts: 1, max_attempts: 3 };
+  const steps = [{ id: '1', title: 'a', status: 'done' as const }, { id: '2', title: 'b', status: 'running' as const }];
+  assert.equal(spending(task({ usage, plan: { version: 1, steps } })), '1 of 2 steps · $0.093 of $0.50 · 41,200 of 1,000,000 tokens');
+  assert.equal(spending(task({ usage: { ...usage, microdollars: null, max_tokens: null } })), '41,200 tokens');
+  assert.equal(spending(task()), '');
+  assert.deepEqual([dollars(1_234_567), dollars(10), dollars(2_000_000)], ['$1.2346', '$0.0001', '$2.00']);
+});
+
+test('a task that needs the developer says for what', () => {
+  const asks = task({ status: 'needs you', verdict: null, waiting_for: 'answers', hunks: 0 });
+  assert.equal(look(asks).text, 'asks you something');
+  assert.equal(finished(task({ status: 'running', verdict: null }), asks), 'fix warnings: asks you something');
+  assert.match(look(task({ status: 'needs you', waiting_for: 'plan' })).text, /plan/);
+  assert.match(look(task({ status: 'interrupted', waiting_for: 'provider' })).text, /waits for its model/);
 });
