@@ -114,6 +114,8 @@ impl Remote {
                 match collector.take(&event, &mut heard) {
                     Ok(true) => return Ok(collector.finish()),
                     Ok(false) => has_begun = true,
+                    // What comes behind the end of an answer takes nothing from it.
+                    Err(_) if collector.is_whole() => return Ok(collector.finish()),
                     Err(broken) => return Err(self.broken(broken, has_begun, &*collector)),
                 }
             }

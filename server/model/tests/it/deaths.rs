@@ -45,6 +45,8 @@ fn a_stream_that_dies_is_repeated_as_a_whole_whatever_had_come() {
                             "{place}"
                         );
                         book.assert_settled();
+                        // An answer that was not whole is none, one that was is not asked for again.
+                        assert_eq!(book.reserved.len(), if events < most { 2 } else { 1 }, "{place}");
                         if book.reserved.len() == 2 {
                             let (dead, worst) = (book.spent(1), &book.reserved[0]);
                             // Overloaded before the first word is a status that came late.
@@ -52,8 +54,6 @@ fn a_stream_that_dies_is_repeated_as_a_whole_whatever_had_come() {
                             assert!(free || dead.output == worst.output, "{place}: {dead:?}");
                             assert!(!dead.reported && (dead.tokens() == 0) == free, "{place}: {dead:?}");
                             assert_eq!(reply.spent.tokens(), book.tokens(), "{place}");
-                        } else {
-                            assert!(events >= most, "{place}: an answer that was not whole was taken for one");
                         }
                         // Nothing costs less than what the provider says it used.
                         assert!(book.tokens() >= model.totals().sent() + model.totals().output, "{place}");
