@@ -29,6 +29,7 @@ mod progress;
 mod proving;
 mod publication;
 mod pulse;
+mod rejections;
 mod renames;
 mod report;
 mod review;
@@ -52,6 +53,7 @@ pub use plan_document::plan_document;
 pub use plan_reading::read_plan;
 pub use progress::{Audience, Progress, Side};
 pub use publication::{Applied, Approval};
+pub use rejections::rejections;
 pub use report::{
     AttemptRecord, CostRecord, ExecutionRecord, HunkRecord, ModelRecord, NextStep, OpenCall, PlanRecord, PlannedStep,
     PublicationRecord, Report, Revision, StepProgress, TaskRecord, Timing, UsageRecord, step_progress, waiting,

@@ -137,7 +137,7 @@ impl Walk<'_> {
                 case.missing.get_or_insert((Verdict::Unavailable, reason.clone()));
             }
         }
-        self.baseline(base, &mut cases, &own)?;
+        self.set_up(|walk| walk.baseline(base, &mut cases, &own))?;
         let mut keys = Vec::new();
         for group in cases.chunk_by_mut(run_together) {
             let mut open: Vec<&mut Case> = group.iter_mut().filter(|case| case.missing.is_none()).collect();

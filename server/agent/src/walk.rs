@@ -182,10 +182,13 @@ impl<'h> Walk<'h> {
         }
         match self.state.station {
             Station::Requested => self.admit(),
-            Station::Admitted => match self.freeze()? {
-                Freezing::Frozen => Ok(None),
-                Freezing::Stopped(reason) => Ok(Some(Conclusion::Stopped { reason })),
-            },
+            Station::Admitted => {
+                let frozen = self.set_up(Self::freeze)?;
+                Ok(match frozen {
+                    Freezing::Frozen => None,
+                    Freezing::Stopped(reason) => Some(Conclusion::Stopped { reason }),
+                })
+            }
             Station::Frozen | Station::Planned | Station::Approved | Station::Attempting
                 if self.state.request.engine == Engine::Model =>
             {
@@ -282,6 +285,17 @@ impl<'h> Walk<'h> {
         Ok(())
     }
 
+    /// What has to be there before a model can begin: with it, this has a time of its own, so that a cold build does not use up
+    /// the time that the model has. It is bounded like any command and any snapshot all the same.
+    pub(crate) fn set_up<T>(&mut self, f: impl FnOnce(&mut Self) -> Result<T, Error>) -> Result<T, Error> {
+        let began = Instant::now();
+        let done = f(self);
+        if self.state.request.engine == Engine::Model {
+            self.rested(began.elapsed());
+        }
+        done
+    }
+
     /// More active time.
     pub(crate) fn extend(&mut self, ms: u64) {
         self.deadline += Duration::from_millis(ms);
@@ -323,9 +337,20 @@ pub(crate) fn fold(id: &TaskId, records: &[Record]) -> Result<State, Error> {
 /// The time in which some process worked on the task: gaps between events of one owner, and what owners that died had
 /// worked after their last one. A clock that jumped back counts as no time.
 pub(crate) fn active_ms(records: &[Record]) -> u64 {
+    let by_model = records
+        .iter()
+        .any(|record| matches!(&record.event, Ok(Event::Requested { request }) if request.engine == Engine::Model));
+    // As `Walk::set_up` counts.
+    let set_up = |record: &Record| {
+        by_model
+            && matches!(
+                record.event,
+                Ok(Event::Snapshotted { .. } | Event::ShadowReady { .. } | Event::Baselined { .. })
+            )
+    };
     let gaps = records
         .windows(2)
-        .filter(|pair| pair[0].epoch == pair[1].epoch)
+        .filter(|pair| pair[0].epoch == pair[1].epoch && !set_up(&pair[1]))
         .map(|pair| pair[1].at.0.saturating_sub(pair[0].at.0));
     let lost = records.iter().map(|record| match record.event {
         Ok(Event::Resumed { lost_ms, .. }) => lost_ms,

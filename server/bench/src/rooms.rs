@@ -42,6 +42,7 @@ pub fn request(top: &Path, text: &str, engine: Engine, candidate: Option<Candida
         engine,
         candidate,
         trigger: None,
+        constraints: Vec::new(),
         plan_policy: task::PlanPolicy::default(),
         allowed_commands: Vec::new(),
         limits: Limits::default(),

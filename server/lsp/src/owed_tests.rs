@@ -113,6 +113,7 @@ impl Home {
                 line: 1,
                 text: "// understudy: add paging".into(),
             }),
+            constraints: Vec::new(),
             plan_policy: PlanPolicy::Review,
             allowed_commands: Vec::new(),
             limits: Limits { max_tokens: Some(1000), ..Limits::default() },

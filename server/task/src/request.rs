@@ -31,6 +31,9 @@ pub struct Request {
     /// The comment that asked, where one did: taking it out again is part of the change.
     #[serde(default)]
     pub trigger: Option<Trigger>,
+    /// What the developer rejected of an earlier try at the same thing, and why.
+    #[serde(default)]
+    pub constraints: Vec<String>,
     /// With the model engine.
     #[serde(default)]
     pub plan_policy: PlanPolicy,
@@ -90,7 +93,7 @@ pub enum Engine {
 pub enum PlanPolicy {
     /// The developer approves every plan.
     Review,
-    /// A plan of several steps is approved by the developer; one step goes on by itself.
+    /// A plan goes on by itself: nothing is written before the diff is approved.
     #[default]
     Auto,
     /// No plan is asked for: the request is the only step.

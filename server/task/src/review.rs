@@ -118,6 +118,7 @@ mod tests {
             engine: Engine::Patch,
             candidate,
             trigger: None,
+            constraints: Vec::new(),
             plan_policy: crate::PlanPolicy::default(),
             allowed_commands: Vec::new(),
             limits: Limits::default(),

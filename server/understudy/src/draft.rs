@@ -62,6 +62,7 @@ impl Draft {
             engine: self.engine,
             candidate: self.candidate,
             trigger: self.trigger,
+            constraints: Vec::new(),
             plan_policy: self.plan_policy.or(settings.plan).unwrap_or_default(),
             allowed_commands: settings.allow_commands.clone(),
             limits,

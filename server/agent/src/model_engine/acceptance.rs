@@ -4,7 +4,7 @@
 use std::sync::LazyLock;
 
 use regex::Regex;
-use task::{ItemKind, ItemResult, Receipt};
+use task::{Item, ItemKind, ItemResult, Receipt};
 
 static FORM: LazyLock<Option<Regex>> =
     LazyLock::new(|| Regex::new(r"(?i)^\s*(?:the\s+)?tests?\s+[`'\x22]?(.+?)[`'\x22]?\s+pass(?:es)?\.?\s*$").ok());
@@ -13,8 +13,8 @@ static FORM: LazyLock<Option<Regex>> =
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Met {
     Yes,
-    /// A sentence about what speaks against it.
-    No(String),
+    /// A sentence about what speaks against it, and the tests that do.
+    No(String, Vec<Item>),
     /// Nothing that runs says so.
     Unknown,
 }
@@ -24,18 +24,21 @@ pub(crate) fn met<'a>(criterion: &str, receipts: impl Iterator<Item = &'a Receip
     let Some(name) = FORM.as_ref().and_then(|form| form.captures(criterion)).map(|found| found[1].to_owned()) else {
         return Met::Unknown;
     };
-    let mut found: Option<bool> = None;
+    let mut found = false;
+    let mut against: Vec<Item> = Vec::new();
     for receipt in receipts {
         let tests = receipt.items.iter().filter(|item| matches!(item.kind, ItemKind::Test | ItemKind::Doctest));
         for item in tests.filter(|item| is_named(&item.id.path, &name)) {
-            let passed = item.result == ItemResult::Passed;
-            found = Some(found.unwrap_or(true) && passed);
+            found = true;
+            if item.result != ItemResult::Passed && !against.iter().any(|other| other.id == item.id) {
+                against.push(item.clone());
+            }
         }
     }
-    match found {
-        Some(true) => Met::Yes,
-        Some(false) => Met::No(format!("the test `{name}` does not pass")),
-        None => Met::No(format!("no test called `{name}` ran")),
+    match (found, against.is_empty()) {
+        (true, true) => Met::Yes,
+        (true, false) => Met::No(format!("the test `{name}` does not pass"), against),
+        (false, _) => Met::No(format!("no test called `{name}` ran"), Vec::new()),
     }
 }
 

@@ -14,8 +14,9 @@ const LISTED: usize = 20;
 const EXCERPT: usize = 3 * 1024;
 const TEST: usize = 3 * 1024;
 
-/// Everything that speaks against a tree. Empty where nothing does.
-pub(crate) fn of(judgement: &Judgement, looks: &Looks<'_>) -> String {
+/// Everything that speaks against a tree, with tests that were asked to pass and fail as they did before. Empty where
+/// nothing does.
+pub(crate) fn of(judgement: &Judgement, unmet: &[Item], looks: &Looks<'_>) -> String {
     let mut text = String::new();
     let mut shown = 0;
     for comparison in &judgement.comparisons {
@@ -47,6 +48,12 @@ pub(crate) fn of(judgement: &Judgement, looks: &Looks<'_>) -> String {
         for reason in judgement.reasons.iter().take(LISTED) {
             let _ = writeln!(text, "- {reason}");
         }
+    }
+    let known = |item: &&Item| !judgement.comparisons.iter().any(|it| it.new_failures.iter().any(|new| new.id == item.id));
+    let unmet: Vec<&Item> = unmet.iter().filter(known).take(SHOWN.saturating_sub(shown)).collect();
+    if !unmet.is_empty() {
+        text.push_str("What was asked for and does not pass:\n");
+        unmet.iter().for_each(|item| text.push_str(&failure(item, looks)));
     }
     text
 }

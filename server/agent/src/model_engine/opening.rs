@@ -149,6 +149,9 @@ impl Walk<'_> {
     fn words_of_the_developer(&self) -> Option<Block> {
         let work = &self.state.work;
         let mut text = String::new();
+        for constraint in &self.state.request.constraints {
+            let _ = writeln!(text, "{constraint}");
+        }
         for answer in &work.answers {
             let _ = writeln!(text, "Asked: {}\nThe developer answered: {}", answer.question, answer.text);
         }

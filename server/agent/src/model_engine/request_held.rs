@@ -3,30 +3,31 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use task::{Digest, Judgement, Limitation, Receipt, TreeId, TreePath};
+use task::{Digest, Item, ItemId, ItemKind, ItemResult, Judgement, Limitation, Receipt, TreeId, TreePath};
 
 use super::acceptance::{Met, met};
 use crate::{Error, walk::Walk};
 
 impl Walk<'_> {
-    /// The judgement with what the request adds to it.
+    /// The judgement with what the request adds to it, and the tests that were asked to pass and do not.
     pub(crate) fn hold_to_the_request(
         &mut self,
         base: &TreeId,
         tree: &TreeId,
         receipts: &[Digest],
         mut judgement: Judgement,
-    ) -> Result<Judgement, Error> {
-        let mut shown: Vec<Receipt> = Vec::new();
-        for key in receipts {
-            shown.extend(self.house.journal.receipt(key)?.filter(|receipt| receipt.tree == *tree));
-        }
+    ) -> Result<(Judgement, Vec<Item>), Error> {
+        let shown = self.receipts_of(tree, receipts)?;
+        let mut unmet: Vec<Item> = Vec::new();
         let steps = self.state.plan.iter().flat_map(|plan| &plan.steps).flat_map(|step| &step.acceptance);
         let criteria: BTreeSet<String> = self.state.request.acceptance_criteria.iter().chain(steps).cloned().collect();
         for criterion in criteria {
             match met(&criterion, shown.iter()) {
                 Met::Yes => {}
-                Met::No(why) => judgement.reasons.push(format!("asked for and not so: {why}")),
+                Met::No(why, failing) => {
+                    judgement.reasons.push(format!("asked for and not so: {why}"));
+                    unmet.extend(failing);
+                }
                 Met::Unknown => judgement.limitations.push(Limitation::general(format!(
                     "nothing that runs shows this: {}",
                     task::printable(&criterion)
@@ -34,16 +35,30 @@ impl Walk<'_> {
             }
         }
         if judgement.reasons.is_empty() {
-            self.hold_to_the_old_tests(base, tree, &mut judgement)?;
+            self.hold_to_the_old_tests(base, tree, &shown, &mut judgement)?;
         }
         judgement.verified = judgement.reasons.is_empty();
-        Ok(judgement)
+        Ok((judgement, unmet))
+    }
+
+    fn receipts_of(&self, tree: &TreeId, keys: &[Digest]) -> Result<Vec<Receipt>, Error> {
+        let mut found = Vec::new();
+        for key in keys {
+            found.extend(self.house.journal.receipt(key)?.filter(|receipt| receipt.tree == *tree));
+        }
+        Ok(found)
     }
 
     /// Tests that only pass because the change rewrote them prove nothing about the rest of it: the files of tests as they
-    /// were are put back, and what fails then is named. A test file that the request or a plan that the developer approved
-    /// names outright may change.
-    fn hold_to_the_old_tests(&mut self, base: &TreeId, tree: &TreeId, judgement: &mut Judgement) -> Result<(), Error> {
+    /// were are put back, and what fails then is named, also where it failed at base: passing was what was claimed. A test
+    /// file that the request or a plan that the developer approved names outright may change.
+    fn hold_to_the_old_tests(
+        &mut self,
+        base: &TreeId,
+        tree: &TreeId,
+        shown: &[Receipt],
+        judgement: &mut Judgement,
+    ) -> Result<(), Error> {
         let files = worktree::published_files(&self.store, base, tree)?;
         let rewritten: Vec<TreePath> = files
             .into_iter()
@@ -75,10 +90,11 @@ impl Walk<'_> {
         }
         self.house.audience.doing("running the tests as they were before the change");
         self.store.keep(self.id(), &old)?;
-        let (_, before) = self.prove(base, &old)?;
-        let failing: Vec<String> =
-            before.comparisons.iter().flat_map(|it| it.new_failures.iter().map(|item| item.id.to_string())).collect();
-        match failing.as_slice() {
+        let (keys, before) = self.prove(base, &old)?;
+        let new = before.comparisons.iter().flat_map(|it| it.new_failures.iter().map(|item| item.id.clone()));
+        let claimed = passed_only(shown, &self.receipts_of(&old, &keys)?);
+        let failing: BTreeSet<ItemId> = new.chain(claimed).collect();
+        match failing.into_iter().collect::<Vec<_>>().as_slice() {
             [] => judgement.limitations.extend(put_back.into_iter().map(|path| {
                 Limitation::at(path, None, "this test file was changed; the change passes it as it was, too")
             })),
@@ -100,6 +116,18 @@ impl Walk<'_> {
         }
         named
     }
+}
+
+/// The tests that pass with the rewritten files and not with the old ones.
+fn passed_only(rewritten: &[Receipt], old: &[Receipt]) -> Vec<ItemId> {
+    let tests = |receipts: &[Receipt], passed: bool| -> BTreeSet<ItemId> {
+        let items = receipts.iter().flat_map(|receipt| &receipt.items);
+        let fits = |item: &&Item| {
+            matches!(item.kind, ItemKind::Test | ItemKind::Doctest) && (item.result == ItemResult::Passed) == passed
+        };
+        items.filter(fits).map(|item| item.id.clone()).collect()
+    };
+    tests(rewritten, true).intersection(&tests(old, false)).cloned().collect()
 }
 
 /// Whether a file is one of tests, by its path alone.

@@ -147,6 +147,8 @@ impl Walk<'_> {
                 }
                 Ok(None)
             }
+            // What was judged before is worth more than what was begun.
+            Talked::Over(Conclusion::Stopped { reason }) => self.hand_over_best(reason).map(Some),
             Talked::Over(conclusion) => Ok(Some(conclusion)),
         }
     }
@@ -241,7 +243,7 @@ impl Walk<'_> {
         let ran = self.take_ran();
         let (id, at) = (step.id.clone(), tree.clone());
         self.record(Event::StepChecked { attempt, step: id, tree: at, receipts, failures: failures.clone(), ran })?;
-        let what = self.with_looks(tree, |_, looks| Ok(feedback::of(&judgement, looks)))?;
+        let what = self.with_looks(tree, |_, looks| Ok(feedback::of(&judgement, &[], looks)))?;
         Ok(Some((what, failures)))
     }
 
@@ -257,10 +259,10 @@ impl Walk<'_> {
             return Ok(Some(conclusion));
         }
         let (receipts, judgement) = self.prove(&base, tree)?;
-        let judgement = self.hold_to_the_request(&base, tree, &receipts, judgement)?;
+        let (judgement, unmet) = self.hold_to_the_request(&base, tree, &receipts, judgement)?;
         let (verified, reasons) = (judgement.verified, judgement.reasons.join("; "));
         let helpless = !is_conclusive(&judgement);
-        let trouble = self.with_looks(tree, |_, looks| Ok(feedback::of(&judgement, looks)))?;
+        let trouble = self.with_looks(tree, |_, looks| Ok(feedback::of(&judgement, &unmet, looks)))?;
         let target = self.culprit(plan, &judgement);
         let ran = self.take_ran();
         let judgement = Some(Box::new(judgement));

@@ -245,7 +245,7 @@ impl Walk<'_> {
         let (_, judgement) = self.prove_some(&base, tree, Some(&[name.to_owned()]))?;
         self.with_looks(tree, |walk, looks| {
             let failed = judgement.comparisons.iter().any(|it| !it.new_failures.is_empty() || !it.vanished.is_empty());
-            let text = super::feedback::of(&judgement, looks);
+            let text = super::feedback::of(&judgement, &[], looks);
             let text = if failed || !text.is_empty() {
                 text
             } else {

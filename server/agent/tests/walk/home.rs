@@ -88,6 +88,7 @@ impl Home {
             engine,
             candidate,
             trigger: None,
+            constraints: Vec::new(),
             plan_policy: task::PlanPolicy::default(),
             allowed_commands: Vec::new(),
             limits: Limits::default(),

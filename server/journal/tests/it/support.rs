@@ -25,6 +25,7 @@ pub fn request(request_id: Option<&str>) -> Request {
         engine: Engine::Compiler,
         candidate: None,
         trigger: None,
+        constraints: Vec::new(),
         plan_policy: task::PlanPolicy::default(),
         allowed_commands: Vec::new(),
         allowed_files: Vec::new(),

@@ -67,6 +67,15 @@ pub enum Tasks {
     },
     /// Raise limits of a task, also while it runs
     Raise(Raise),
+    /// The same request once more as a new task, held to what was rejected of this one and why
+    Again {
+        id: String,
+        /// What was wrong with it; can be given several times
+        #[arg(long, value_name = "TEXT")]
+        because: Vec<String>,
+        #[arg(long)]
+        json: bool,
+    },
     /// End a task
     Cancel { id: String },
     /// Write a tree of a task into the working tree; naming the tree is the approval

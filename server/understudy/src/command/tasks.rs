@@ -1,5 +1,6 @@
 //! `understudy tasks`: list, show, answer, continue, apply, undo, forget.
 
+mod again;
 mod notes;
 mod plan;
 
@@ -37,6 +38,7 @@ pub fn tasks(verb: Tasks) -> Result<ExitCode, Failure> {
         }
         Tasks::Steer { id, text } => notes::steer(&opened(true)?, &task_id(&id)?, &text.join(" ")),
         Tasks::Raise(raise) => notes::raise(&opened(true)?, &task_id(&raise.id)?, &raise),
+        Tasks::Again { id, because, json } => again::again(&opened(json)?, &task_id(&id)?, &because, json),
         Tasks::Cancel { id } => cancel(&opened(true)?, &task_id(&id)?),
         Tasks::Apply { id, tree, select, unverified, consent, json } => {
             let opened = opened(json)?;
