@@ -3,6 +3,7 @@
 
 mod changes;
 mod doors;
+mod ecosystems;
 mod evidence;
 mod files;
 mod folders;

@@ -42,6 +42,12 @@ pub(crate) fn upwards(folder: Folder) -> impl Iterator<Item = Folder> {
     std::iter::successors(Some(folder), |folder| folder.as_ref().map(TreePath::parent))
 }
 
+/// Whether a file is data of tests: manifests among them make no project, they belong to the one around.
+pub(crate) fn is_fixture(path: &TreePath) -> bool {
+    const NAMES: [&[u8]; 6] = [b"fixtures", b"__fixtures__", b"fixture", b"testdata", b"test-data", b"__mocks__"];
+    path.components().any(|part| NAMES.contains(&part))
+}
+
 /// How a folder is written after "in"; nothing for the top.
 pub(crate) fn suffix(folder: &Folder) -> String {
     folder.as_ref().map(|folder| format!(" in {folder}")).unwrap_or_default()

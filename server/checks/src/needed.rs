@@ -61,6 +61,9 @@ impl Found {
                 chosen.extend(self.workspaces.iter().map(|workspace| Owner::Workspace(&workspace.root)));
                 chosen.extend((0..self.projects.len()).map(Owner::Project));
             }
+            if innermost.iter().any(|owner| self.has_manifest(owner.2)) {
+                innermost.retain(|owner| self.has_manifest(owner.2) || owner.1.speaks(path));
+            }
             // Of several ecosystems the innermost, and the one whose language the file is written in.
             let deepest = innermost.iter().map(|owner| owner.0).max().unwrap_or_default();
             let owns = |owner: &&(usize, Ecosystem, Owner<'_>)| owner.0 == deepest || owner.1.speaks(path);
@@ -112,6 +115,13 @@ impl Found {
             });
         }
         needed
+    }
+
+    fn has_manifest(&self, owner: Owner<'_>) -> bool {
+        match owner {
+            Owner::Workspace(_) => true,
+            Owner::Project(at) => self.projects.get(at).is_some_and(|project| project.has_manifest),
+        }
     }
 
     fn is_nearest(&self, package: &Package, path: &TreePath) -> bool {

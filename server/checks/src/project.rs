@@ -18,6 +18,9 @@ pub struct Project {
     pub unavailable: BTreeMap<CheckId, String>,
     /// Folders of projects that it depends on by name or path, directly or not.
     pub(crate) uses: BTreeSet<Folder>,
+    /// Whether the folder says itself that it is a project: without that, files of other languages which somebody else
+    /// owns are none of its business.
+    pub(crate) has_manifest: bool,
 }
 
 /// A check of a tool in a folder. `env` and `args` are what the project itself says about how it is to be started.

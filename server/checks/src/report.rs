@@ -143,7 +143,8 @@ impl Report {
             }
         }
         for line in self.of(Kind::Broken) {
-            let mut item = passed(context.id(line), ItemKind::Test);
+            // No test of its own: where it is gone something was mended, and nothing vanished.
+            let mut item = passed(context.id(line), ItemKind::Diagnostic);
             if item.id.path.is_empty() {
                 item.id.path = "(run)".to_owned();
             }

@@ -114,6 +114,18 @@ fn configuration(outside: &Outside<'_>, tool: Tool) -> Vec<TreePath> {
             "babel.config.json",
             ".babelrc",
         ],
+        Tool::Vitest => &[
+            "package.json",
+            "vitest.config.ts",
+            "vitest.config.mts",
+            "vitest.config.js",
+            "vitest.config.mjs",
+            "vitest.workspace.ts",
+            "vite.config.ts",
+            "vite.config.mts",
+            "vite.config.js",
+            "vite.config.mjs",
+        ],
         _ => &["package.json"],
     };
     let own = names.iter().filter_map(|name| file_in(root, name));

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use task::{Check, TreePath};
 
 use crate::files::Files;
-use crate::folder::{Folder, file_in, matches, resolve, upwards, within};
+use crate::folder::{Folder, file_in, is_fixture, resolve, upwards, within};
 use crate::npm::manifest::Manifest;
 use crate::npm::script::{Started, runners};
 use crate::project::{Project, check};
@@ -16,7 +16,7 @@ pub(crate) fn find(files: &dyn Files) -> Vec<Project> {
     let list = files.list();
     let manifests: BTreeMap<Folder, Manifest> = list
         .iter()
-        .filter(|path| path.file_name() == b"package.json" && !is_installed(path))
+        .filter(|path| path.file_name() == b"package.json" && !is_installed(path) && !is_fixture(path))
         .filter_map(|path| Some((path.parent(), Manifest::parse(&files.read(path)?)?)))
         .collect();
     let mut projects = Vec::new();
@@ -27,14 +27,11 @@ pub(crate) fn find(files: &dyn Files) -> Vec<Project> {
             checks: Vec::new(),
             unavailable: BTreeMap::new(),
             uses: used(folder, &manifests),
+            has_manifest: true,
         };
         project.checks.extend(compiled(files, folder, &manifests));
         for started in tested(manifest) {
-            let mut args = Vec::new();
-            for word in started.args {
-                args.extend(expanded(&word, folder, &list));
-            }
-            let mut check = check(started.tool, folder, &started.env, &args);
+            let mut check = check(started.tool, folder, &started.env, &started.args);
             let twins = project.checks.iter().filter(|it| Tool::of(it) == Some(started.tool)).count();
             if twins > 0 {
                 check.id.0 =
@@ -99,21 +96,6 @@ fn compiled(files: &dyn Files, folder: &Folder, manifests: &BTreeMap<Folder, Man
         let args: Vec<String> = parts.iter().flat_map(|part| ["-p".to_owned(), part.clone()]).collect();
         check(Tool::Tsc, folder, &[], &args)
     })
-}
-
-/// A pattern as the shell would hand it over: the files that it matches, or itself where there are none.
-fn expanded(word: &str, folder: &Folder, list: &[TreePath]) -> Vec<String> {
-    if !word.contains(['*', '?']) || word.starts_with('-') {
-        return vec![word.to_owned()];
-    }
-    let below = list.iter().filter(|path| !is_installed(path)).filter_map(|path| match folder {
-        Some(folder) => path.strip_prefix(folder),
-        None => Some(path.clone()),
-    });
-    let named = below.filter(|path| matches(word, &path.components().collect::<Vec<_>>()));
-    let mut found: Vec<String> = named.filter_map(|path| path.to_str().map(str::to_owned)).collect();
-    found.sort();
-    if found.is_empty() { vec![word.to_owned()] } else { found }
 }
 
 /// The folders of the packages of this tree that one depends on, directly or not.

@@ -27,9 +27,6 @@ fn runners_are_known_by_the_script_or_by_what_is_installed() {
         ("package.json", r#"{"scripts": {"test": "npm test --workspaces"}, "devDependencies": {"typescript": "5"}}"#),
         ("tsconfig.json", r#"{"files": [], "references": [{"path": "web"}]}"#),
         ("api/package.json", r#"{"scripts": {"test": "NODE_ENV=test node --test test/*.js"}}"#),
-        ("api/test/b.js", ""),
-        ("api/test/a.js", ""),
-        ("api/test/deep/c.js", ""),
         ("web/package.json", r#"{"devDependencies": {"vitest": "3"}}"#),
         ("web/tsconfig.json", "{}"),
         ("cli/package.json", "{\"scripts\": {\"test\": \"echo \\\"Error: no test specified\\\" && exit 1\"}}"),
@@ -37,7 +34,8 @@ fn runners_are_known_by_the_script_or_by_what_is_installed() {
         ("broken/package.json", "{"),
     ]);
     let wanted = [
-        ("node --test in api", "NODE_ENV=test node --test test/a.js test/b.js"),
+        // The same words in every tree, whatever files there are.
+        ("node --test in api", "NODE_ENV=test node --test test/*.js"),
         ("tsc", "npx tsc --noEmit -p web"),
         ("tsc in web", "npx tsc --noEmit"),
         ("vitest in web", "npx vitest run"),
@@ -62,10 +60,14 @@ fn a_file_is_judged_by_the_innermost_owner_and_by_its_own_language() {
         ("Cargo.toml", "[package]\nname = \"a\"\nversion = \"0.1.0\""),
         ("web/package.json", r#"{"devDependencies": {"jest": "29"}}"#),
         ("tests/test_a.py", ""),
+        ("web/fixtures/app/package.json", r#"{"devDependencies": {"jest": "29"}}"#),
     ]);
+    assert_eq!(ids(&found, "web/fixtures/app/a.js"), ["jest in web"]);
     assert_eq!(ids(&found, "web/index.html"), ["jest in web"]);
     assert_eq!(ids(&found, "web/build.rs"), ["cargo build", "cargo test", "jest in web"]);
-    assert_eq!(ids(&found, "README.md"), ["cargo build", "cargo test", "pytest"]);
+    // Tests beside a project of another language are theirs who write that language, unless a manifest says more.
+    assert_eq!(ids(&found, "README.md"), ["cargo build", "cargo test"]);
+    assert_eq!(ids(&found, "tests/test_a.py"), ["cargo build", "cargo test", "pytest"]);
 }
 
 #[test]

@@ -11,6 +11,8 @@ pub(crate) struct Manifest {
     pub scripts: BTreeMap<String, String>,
     /// Everything that has to be installed for it, by name, with the wanted version.
     pub dependencies: BTreeMap<String, String>,
+    /// The names among them that it cannot do without.
+    pub required: Vec<String>,
 }
 
 impl Manifest {
@@ -26,6 +28,7 @@ impl Manifest {
             name: value.get("name").and_then(Value::as_str).map(str::to_owned),
             scripts: table("scripts").collect(),
             dependencies: kinds.iter().flat_map(|kind| table(kind)).collect(),
+            required: kinds[..2].iter().flat_map(|kind| table(kind)).map(|(name, _)| name).collect(),
         })
     }
 

@@ -37,6 +37,21 @@ pub(crate) fn kept(tool: Tool, words: &[String]) -> Vec<String> {
     kept
 }
 
+/// The options among words that are taken over, without the files and filters between them.
+pub(crate) fn options(tool: Tool, words: &[String]) -> Vec<String> {
+    let mut options = Vec::new();
+    let mut rest = words.iter();
+    while let Some(word) = rest.next() {
+        if let Some(kept) = known(tool, word.split('=').next().unwrap_or(word)) {
+            options.push(word.clone());
+            if matches!(kept, Kept::WithValue) && !word.contains('=') {
+                options.extend(rest.next().cloned());
+            }
+        }
+    }
+    options
+}
+
 fn known(tool: Tool, name: &str) -> Option<Kept> {
     let (flags, valued): (&[&str], &[&str]) = match tool {
         Tool::Node => (

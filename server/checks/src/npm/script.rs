@@ -177,6 +177,13 @@ mod tests {
     }
 
     #[test]
+    fn a_run_of_some_files_keeps_the_options_and_their_values() {
+        let words = ["--import", "./setup.mjs", "test/a.js", "--no-warnings", "b.js"].map(str::to_owned);
+        let options = crate::npm::options::options(Tool::Node, &words);
+        assert_eq!(options, ["--import", "./setup.mjs", "--no-warnings"]);
+    }
+
+    #[test]
     fn what_is_not_understood_is_no_runner() {
         for script in ["mocha", "node test.js", "jest $(cat list)", "echo jest", "npm run loop", "npm run none", "'"] {
             assert_eq!(found(script), Vec::<String>::new(), "{script}");

@@ -8,9 +8,10 @@ use sandbox::Jailed;
 use task::{TreePath, Verdict};
 
 use crate::commands::Ending;
-use crate::folder::{Folder, file_in, upwards};
+use crate::folder::{Folder, file_in, matches, upwards};
 use crate::installed::{Installed, node_modules, on_disk};
 use crate::npm::manifest::Manifest;
+use crate::npm::options::options;
 use crate::outside::{OURS, Outside, ours};
 use crate::tool::{Tool, arguments};
 use crate::watch::Watch;
@@ -27,15 +28,16 @@ pub(crate) fn test(
     only: &[String],
     watch: &Watch,
 ) -> Result<crate::outside::Run, Ending> {
-    let (env, mut args) = arguments(outside.order.check, tool);
+    let (env, words) = arguments(outside.order.check, tool);
+    let args: Vec<String> = if only.is_empty() {
+        words.iter().flat_map(|word| expanded(word, outside)).collect()
+    } else {
+        options(tool, &words)
+    };
     let inside = |name: &str| format!("{OURS}/{name}");
     let mut words: Vec<String> = Vec::new();
     let (program, reporter) = match tool {
         Tool::Node => {
-            if !only.is_empty() {
-                // Options stay, files give way.
-                args.truncate(args.iter().take_while(|word| word.starts_with('-') || !looks_like_a_file(word)).count());
-            }
             words.extend(["--test".to_owned(), format!("--test-reporter={}", inside("node.mjs"))]);
             words.push("--test-reporter-destination=/proc/self/fd/9".to_owned());
             (None, ours("node.mjs", NODE))
@@ -65,8 +67,20 @@ pub(crate) fn test(
     outside.run_reported(tool, jailed, watch)
 }
 
-fn looks_like_a_file(word: &str) -> bool {
-    word.contains(['/', '.'])
+/// A pattern as the shell would hand it over: the files that it matches, or itself where there are none.
+fn expanded(word: &str, outside: &Outside<'_>) -> Vec<String> {
+    if !word.contains(['*', '?']) || word.starts_with('-') {
+        return vec![word.to_owned()];
+    }
+    let (folder, list) = (&outside.order.check.root, outside.order.files.list());
+    let below = list.iter().filter(|path| !super::is_installed(path)).filter_map(|path| match folder {
+        Some(folder) => path.strip_prefix(folder),
+        None => Some(path.clone()),
+    });
+    let named = below.filter(|path| matches(word, &path.components().collect::<Vec<_>>()));
+    let mut found: Vec<String> = named.filter_map(|path| path.to_str().map(str::to_owned)).collect();
+    found.sort();
+    if found.is_empty() { vec![word.to_owned()] } else { found }
 }
 
 /// Has every node process note what it reads.
@@ -131,7 +145,30 @@ pub(crate) fn installed(outside: &Outside<'_>) -> Result<Vec<Installed>, Ending>
         let folder = lock_folder(outside).map_or_else(|| "the top of the repository".to_owned(), |it| it.to_string());
         return Err(unavailable(format!("node_modules is missing: run `{}` in {folder}", install(outside))));
     }
+    if let Some(name) = absent(outside, &found) {
+        return Err(unavailable(format!("{name} is in package.json and not installed: run `{}`", install(outside))));
+    }
     Ok(found)
+}
+
+/// A package that the project asks for and that is nowhere: a change may ask for one that nobody installed yet.
+fn absent(outside: &Outside<'_>, found: &[Installed]) -> Option<String> {
+    let (root, files) = (&outside.order.check.root, outside.order.files);
+    let manifest = file_in(root, "package.json").and_then(|path| Manifest::parse(&files.read(&path)?))?;
+    let above: Vec<TreePath> = upwards(root.clone()).filter_map(|it| file_in(&it, "node_modules")).collect();
+    let list = files.list();
+    let there = |name: &str| {
+        let Ok(path) = name.parse::<TreePath>() else { return true };
+        found.iter().any(|it| above.contains(&it.at) && on_disk(&it.host, &path).symlink_metadata().is_ok())
+            || list.iter().any(|file| above.iter().any(|place| file.strip_prefix(&place.join(&path)).is_some()))
+    };
+    let own = || list.iter().filter(|path| path.file_name() == b"package.json" && !super::is_installed(path));
+    let ours = |name: &str| {
+        own().any(|path| {
+            files.read(path).and_then(|it| Manifest::parse(&it)).is_some_and(|it| it.name.as_deref() == Some(name))
+        })
+    };
+    manifest.required.into_iter().find(|name| !there(name) && !ours(name))
 }
 
 /// The nearest folder with a lock file, where packages are installed; else the project's own.

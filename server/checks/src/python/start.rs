@@ -65,7 +65,17 @@ pub(crate) fn test(outside: &Outside<'_>, only: &[String], watch: &Watch) -> Res
     let shown = environment.map(|it| Mount::read_only(it.host));
     jailed.mounts.extend(python.mounts.iter().filter(|mount| Some(*mount) != shown.as_ref()).cloned());
     jailed.mounts.push(ours("python/understudy_report.py", PLUGIN));
-    let words = ["-m", "pytest", "-p", "understudy_report", "-o", "cache_dir=/tmp/pytest", "--maxfail=0", "--color=no"];
+    let words = [
+        "-m",
+        "pytest",
+        "-p",
+        "understudy_report",
+        "-o",
+        "cache_dir=/tmp/pytest",
+        "--maxfail=0",
+        "--color=no",
+        "--continue-on-collection-errors",
+    ];
     let mut jailed = jailed.args(words).args(args).args(only.iter().cloned());
     jailed.env.extend(env.iter().map(|(name, value)| (name.into(), value.into())));
     jailed.env.insert("PYTHONPATH".into(), format!("{OURS}/python").into());

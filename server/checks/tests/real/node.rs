@@ -81,6 +81,14 @@ fn exits() {
     );
     let judgement = bench.refused(&base, &alone, "demo node --test test/new.test.mjs");
     assert!(judgement.comparisons[0].new_failures[0].excerpt.contains("ended by process.exit"), "{judgement:?}");
+    // A program that a test starts may end as it likes.
+    let starts = "import { test } from 'node:test';\nimport { spawnSync } from 'node:child_process';\nimport assert from 'node:assert';\n\
+        test('starts', () => assert.equal(spawnSync(process.execPath, ['-e', 'process.exit(0)']).status, 0));\n";
+    bench.verified(&base, &with(&base, &[("test/starts.test.mjs", starts)]));
+    // A program that a test starts may end as it likes.
+    let starts = "import { test } from 'node:test';\nimport { spawnSync } from 'node:child_process';\nimport assert from 'node:assert';\n\
+        test('starts', () => assert.equal(spawnSync(process.execPath, ['-e', 'process.exit(0)']).status, 0));\n";
+    bench.verified(&base, &with(&base, &[("test/starts.test.mjs", starts)]));
     let killed = TEST.to_owned() + "test('ends', () => process.kill(process.pid, 'SIGKILL'));\n";
     bench.refused(&base, &with(&base, &[("test/add.test.mjs", &killed)]), "test/add.test.mjs");
 }
@@ -110,6 +118,17 @@ fn elsewhere() {
     let (judgement, _) = bench.prove(&base, &with(&base, &[("lib.mjs", "export const add = (a, b) => b + a;\n")]));
     assert!(judgement.reasons[0].contains("leads out of the workspace"), "{:?}", judgement.reasons);
     fs::remove_file(workspace.path().join("node_modules")).unwrap();
+    let asks = |name: &str| {
+        let text = format!(
+            "{{\"name\": \"demo\", \"scripts\": {{\"test\": \"node --test\"}}, \"dependencies\": {{\"{name}\": \"1\"}}}}"
+        );
+        with(&base, &[("package.json", &text)])
+    };
+    fs::create_dir_all(workspace.path().join("node_modules/left")).unwrap();
+    bench.verified(&asks("left"), &with(&asks("left"), &[("lib.mjs", "export const add = (a, b) => b + a;\n")]));
+    let (judgement, _) = bench.prove(&asks("left"), &asks("right"));
+    assert!(judgement.reasons[0].contains("right is in package.json and not installed"), "{:?}", judgement.reasons);
+    fs::remove_dir_all(workspace.path().join("node_modules")).unwrap();
     let needy = with(
         &base,
         &[

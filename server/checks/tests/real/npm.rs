@@ -42,6 +42,10 @@ fn vitest() {
         ("package.json", &package("vitest")),
         ("src/add.ts", "export const add = (a: { n: number }, b: { n: number }) => ({ n: a.n + b.n });\n"),
         ("test/add.test.ts", test),
+        (
+            "vitest.config.ts",
+            "import { defineConfig } from 'vitest/config';\nexport default defineConfig({ test: {} });\n",
+        ),
     ]);
     let bench = Bench::in_workspace(workspace());
     let judgement = bench.verified(
@@ -125,5 +129,11 @@ fn typescript() {
     let judgement = bench.refused(&base, &wrong, "demo tsc src/a.ts TS2322");
     assert_eq!(judgement.comparisons[0].new_failures[0].at, Some(("src/a.ts".parse().unwrap(), 1)));
     bench.refused(&base, &with(&base, &[("src/a.ts", "export const a: number = ;\n")]), "TS1109");
+    let refused = base.0[&"tsconfig.json".parse().unwrap()].clone();
+    let refused = String::from_utf8(refused).unwrap().replace("\"strict\"", "\"composite\": 3, \"strict\"");
+    bench.refused(&base, &with(&base, &[("tsconfig.json", &refused)]), "tsc could not begin: TS5024");
+    let refused = base.0[&"tsconfig.json".parse().unwrap()].clone();
+    let refused = String::from_utf8(refused).unwrap().replace("\"strict\"", "\"composite\": 3, \"strict\"");
+    bench.refused(&base, &with(&base, &[("tsconfig.json", &refused)]), "tsc could not begin: TS5024");
     bench.refused(&base, &with(&base, &[("README.md", "text")]), "no passing check read the changed file README.md");
 }

@@ -80,6 +80,9 @@ fn judged() {
     ] {
         bench.refused(&base, &with(&base, &[("tests/test_add.py", &edit)]), reason);
     }
+    // A file that could not be imported is mended: nothing vanished.
+    let broken = with(&base, &[("tests/test_add.py", &TEST.replace("from adder", "from gone"))]);
+    bench.verified(&broken, &base);
     let quiet = base.0[&"pyproject.toml".parse().unwrap()].clone();
     let quiet = String::from_utf8(quiet).unwrap().replace("-q", "-q -k each");
     bench.refused(&base, &with(&base, &[("pyproject.toml", &quiet)]), "1 test vanished");

@@ -11,6 +11,15 @@ const told = (error) => {
   return { message, stack: text(cause?.stack) || text(error?.stack) };
 };
 
+// The error among what a process printed before it ended, else all of it.
+const reason = (said) => {
+  const lines = said.trim().split('\n');
+  const from = lines.findIndex((text) => /^(Uncaught )?[A-Za-z]*Error\b/.test(text));
+  if (from < 0) return said;
+  const length = lines.slice(from).findIndex((text) => text.startsWith('    at '));
+  return lines.slice(from, length < 0 ? undefined : from + length).join('\n');
+};
+
 export default async function* report(events) {
   const files = new Map();
   const counts = { passed: 0, failed: 0, ignored: 0 };
@@ -20,7 +29,8 @@ export default async function* report(events) {
   };
   for await (const { type, data } of events) {
     if (!data?.file) continue;
-    const state = file(data.file);
+    // Some events name it relative to the folder.
+    const state = file(path.resolve(data.file));
     const isFile = data.nesting === 0 && data.name !== undefined && path.resolve(data.name) === path.resolve(data.file);
     if (type === 'test:stderr') {
       state.said = (state.said + data.message).slice(-4000);
@@ -58,7 +68,7 @@ export default async function* report(events) {
     if (state.open > 0) {
       yield line({ kind: 'broken', file: name, message: `${state.open} of its tests gave no result`, stack: state.said });
     } else if (state.ended && state.failed === 0) {
-      yield line({ kind: 'broken', file: name, message: state.said || state.ended.message, stack: state.said });
+      yield line({ kind: 'broken', file: name, message: reason(state.said) || state.ended.message, stack: state.said });
     }
   }
   yield line({ kind: 'end', ...counts });

@@ -51,10 +51,25 @@ if (folder) {
   for (const name of ['open', 'openSync']) wrap(fs, name, true);
   wrap(fs.promises, 'readFile', false);
   wrap(fs.promises, 'open', true);
+  // Vite keeps its compiled configuration among the installed packages, and elsewhere only where it is told that it may
+  // not: that nobody may is an answer which it does not know.
+  const mkdir = fs.promises.mkdir;
+  fs.promises.mkdir = async function (folder, ...rest) {
+    try {
+      return await mkdir.call(this, folder, ...rest);
+    } catch (error) {
+      if (error.code === 'EROFS' && String(folder).includes('/node_modules/')) error.code = 'EACCES';
+      throw error;
+    }
+  };
   require('node:module').syncBuiltinESMExports();
 
   let ended = false;
-  const isTest = isMainThread && process.env.NODE_TEST_CONTEXT !== undefined;
+  // Programs that tests start inherit this too: only where tests were declared something is cut short.
+  const declaresTests = () =>
+    isMainThread &&
+    process.env.NODE_TEST_CONTEXT !== undefined &&
+    process.moduleLoadList.some((name) => name.includes('internal/test_runner/harness'));
   process.on('beforeExit', () => {
     ended = true;
   });
@@ -72,7 +87,7 @@ if (folder) {
     } catch {
       // A node that was built without it.
     }
-    if (isTest && !ended && !process.exitCode && !process.execArgv.includes('--test-force-exit')) {
+    if (!ended && declaresTests() && !process.exitCode && !process.execArgv.includes('--test-force-exit')) {
       process.exitCode = 86;
       fs.writeSync(2, 'the process was ended by process.exit before its tests were over\n');
     }
