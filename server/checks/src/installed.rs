@@ -91,8 +91,12 @@ pub(crate) fn imitated(files: &dyn Files, workspace: &Path, shadow: &Path, insta
         // The topmost part of it that is no folder in memory.
         let above: Vec<Folder> = upwards(Some(path)).collect();
         let part = above.into_iter().rev().flatten().find(|part| !real.contains(&Some(part.clone())));
-        linked.extend(part.filter(|part| !places.contains(part)));
+        linked.extend(part.filter(|part| !places.contains(part) && !shadow.starts_with(on_disk(workspace, part))));
     }
+    // Folders and manifests first: of very many files the others can be done without.
+    let mut linked: Vec<&TreePath> = linked.iter().collect();
+    linked.sort_by_key(|part| files.read(part).is_some() && part.file_name() != b"package.json");
+    linked.truncate(MOST_LINKS);
     let links =
         linked.iter().map(|part| Mount::Link { inside: on_disk(workspace, part), target: on_disk(shadow, part) });
     let folders =
@@ -104,6 +108,9 @@ pub(crate) fn imitated(files: &dyn Files, workspace: &Path, shadow: &Path, insta
 pub(crate) fn on_disk(folder: &Path, path: &TreePath) -> PathBuf {
     folder.join(OsStr::from_bytes(path.as_bytes()))
 }
+
+/// A jail is made of a bounded number of words, three for each link.
+const MOST_LINKS: usize = 1500;
 
 /// Entries of an installation that are looked at. Beyond them a change is not seen.
 const MOST: usize = 1_000_000;
@@ -156,14 +163,14 @@ mod tests {
 
     #[test]
     fn around_what_is_installed_everything_leads_into_the_shadow() {
-        let files = tree(&["package.json", "src/a.js", "web/package.json", "web/src/b.js", "docs/x.md"]);
+        let files = tree(&["LICENSE", "package.json", "src/a.js", "web/package.json", "web/src/b.js", "docs/x.md"]);
         let installed =
             ["node_modules", "web/node_modules"].map(|at| Installed { at: at.parse().unwrap(), host: "/h".into() });
         let mounts = imitated(&files, Path::new("/ws"), Path::new("/s"), &installed);
         let inside = |mount: &Mount| mount.inside().to_str().unwrap().to_owned();
         let folders = ["/ws/node_modules", "/ws/web/node_modules"];
         assert_eq!(mounts[..2].iter().map(inside).collect::<Vec<_>>(), folders);
-        let links = ["docs", "package.json", "src", "web/package.json", "web/src"];
+        let links = ["docs", "package.json", "src", "web/package.json", "web/src", "LICENSE"];
         let wanted =
             links.map(|part| Mount::Link { inside: Path::new("/ws").join(part), target: Path::new("/s").join(part) });
         assert_eq!(mounts[2..], wanted);

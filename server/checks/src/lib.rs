@@ -7,15 +7,20 @@
 //! ```ignore
 //! let found: Found = checks::find(&files, Wanted { lints: false });
 //! let needed: Needed = found.checks_for(&touched); // ask the base too: what a change removes is still owed
-//! let runner = Runner::new(Arc::new(sandbox), Tools::new(&toolchain, &cargo_view, level));
+//! let rust = Ok(Tools::new(&toolchain, &cargo_view, level));
+//! let runner = Runner::new(Arc::new(sandbox), Equipment { rust, interpreters, workspace, level });
+//! let links = checks::links(&files, &workspace)?; // to `node_modules`: put into each shadow, counted as provisioned
 //! if let Some(inputs) = checks::lock_inputs(&files, &root) {
 //!     // No Cargo.lock in the tree: one per `inputs`, put into each shadow, counted as provisioned.
 //!     let lock: Vec<u8> = runner.generate_lock(&shadow, &root, remaining, &cancel)?;
 //! }
-//! let environment: Environment = runner.environment(&files, &root, &provisioned, &shadow, remaining, &cancel)?;
+//! let environment: Environment = runner.environment(&files, &check, &provisioned, &shadow, remaining, &cancel)?;
 //! let ran: Ran = runner.run(&Order { .. }, &Watch { .. }, &mut guard);
 //! let judgement: Judgement = checks::judge(&Evidence { .. });
 //! ```
+//!
+//! Checks of Cargo lie beside this file; those of npm and python in `npm` and `python`, and what the two share in
+//! `outside.rs` (how they run), `installed.rs` (what the developer installed) and `report.rs` (what is believed).
 //!
 //! Nothing here knows git, LSP or models. Whatever a command printed is untrusted: it can make a check fail, never pass
 //! by printing (`libtest.rs` says what remains forgeable).

@@ -9,6 +9,6 @@ mod script;
 mod start;
 mod tsc;
 
-pub(crate) use find::{find, is_installed, name};
+pub(crate) use find::{find, is_installed, name, uses};
 pub(crate) use start::{LOCKS, installed, node, test};
 pub(crate) use tsc::compile;

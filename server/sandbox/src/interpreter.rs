@@ -96,7 +96,7 @@ impl Interpreters {
     /// When there is none.
     pub fn node(&self, pinned: Option<&str>, workspace: &Path) -> Result<Interpreter, InterpreterError> {
         let program = self.find("node", pinned, workspace).ok_or(InterpreterError::None { program: "node" })?;
-        let mounts = self.shown(&BTreeSet::from([prefix(&program)]), &program);
+        let mounts = self.shown(&BTreeSet::from([prefix(&program)]), &program, workspace);
         Ok(Interpreter { program, mounts, packages: Vec::new() })
     }
 
@@ -106,7 +106,7 @@ impl Interpreters {
     /// When there is none.
     pub fn python(&self, pinned: Option<&str>, workspace: &Path) -> Result<Interpreter, InterpreterError> {
         let program = self.find("python3", pinned, workspace).ok_or(InterpreterError::None { program: "python3" })?;
-        let mounts = self.shown(&BTreeSet::from([prefix(&program)]), &program);
+        let mounts = self.shown(&BTreeSet::from([prefix(&program)]), &program, workspace);
         let packages = packages(&prefix(&program));
         Ok(Interpreter { program, mounts, packages })
     }
@@ -136,7 +136,7 @@ impl Interpreters {
                 roots.insert(prefix(&at));
             }
         }
-        let mut mounts = self.shown(&roots, &real);
+        let mut mounts = self.shown(&roots, &real, folder);
         mounts.push(Mount::read_only(folder));
         Ok(Interpreter { program, mounts, packages: Vec::new() })
     }
@@ -169,15 +169,18 @@ impl Interpreters {
         })
     }
 
-    /// Mounts for these installations. One that is also a home or holds it is shown in the parts that python needs.
-    fn shown(&self, roots: &BTreeSet<PathBuf>, program: &Path) -> Vec<Mount> {
+    /// Mounts for these installations. One whose folder also holds a home or the developer's files is shown in the parts
+    /// that python needs.
+    fn shown(&self, roots: &BTreeSet<PathBuf>, program: &Path, workspace: &Path) -> Vec<Mount> {
         let mut mounts = Vec::new();
         for root in roots {
             let Ok(host) = root.canonicalize() else { continue };
             if [Path::new("/usr"), Path::new("/nix/store")].iter().any(|shown| host.starts_with(shown)) {
                 continue;
             }
-            let wide = self.home.starts_with(&host) || host.ends_with(".local") || host.components().count() < 3;
+            let holds = |folder: &Path| folder.starts_with(&host);
+            let wide =
+                holds(&self.home) || holds(workspace) || host.ends_with(".local") || host.components().count() < 3;
             let parts: Vec<PathBuf> = if !wide {
                 vec![PathBuf::new()]
             } else if program.starts_with(&host) {

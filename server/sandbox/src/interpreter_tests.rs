@@ -57,6 +57,17 @@ fn shims_lead_to_the_version_that_was_chosen_and_are_never_run() {
 }
 
 #[test]
+fn an_installation_around_the_workspace_shows_nothing_but_its_program() {
+    let (folder, mut found) = fixture();
+    let around = folder.path().canonicalize().unwrap().join("opt/tools");
+    found.path = vec![around.join("bin")];
+    let node = found.node(None, &around.join("project")).unwrap();
+    assert_eq!(node.mounts, [Mount::read_only(around.join("bin/node"))]);
+    let node = found.node(None, &folder.path().join("elsewhere")).unwrap();
+    assert_eq!(node.mounts, [Mount::read_only(around)]);
+}
+
+#[test]
 fn an_environment_shows_the_installation_that_it_was_made_with_and_no_home() {
     let (_folder, found) = fixture();
     let folder = found.home.join("ws/.venv");

@@ -13,12 +13,7 @@ use crate::tool::{Ecosystem, Tool};
 
 /// Every project that has a check of its own.
 pub(crate) fn find(files: &dyn Files) -> Vec<Project> {
-    let list = files.list();
-    let manifests: BTreeMap<Folder, Manifest> = list
-        .iter()
-        .filter(|path| path.file_name() == b"package.json" && !is_installed(path) && !is_fixture(path))
-        .filter_map(|path| Some((path.parent(), Manifest::parse(&files.read(path)?)?)))
-        .collect();
+    let manifests = manifests(files);
     let mut projects = Vec::new();
     for (folder, manifest) in &manifests {
         let mut project = Project {
@@ -60,6 +55,18 @@ pub(crate) fn find(files: &dyn Files) -> Vec<Project> {
         }
     }
     projects
+}
+
+/// Every manifest of a tree by its folder.
+fn manifests(files: &dyn Files) -> BTreeMap<Folder, Manifest> {
+    let list = files.list().into_iter();
+    let own = list.filter(|path| path.file_name() == b"package.json" && !is_installed(path) && !is_fixture(path));
+    own.filter_map(|path| Some((path.parent(), Manifest::parse(&files.read(&path)?)?))).collect()
+}
+
+/// The folders of the packages that one depends on.
+pub(crate) fn uses(files: &dyn Files, folder: &Folder) -> BTreeSet<Folder> {
+    used(folder, &manifests(files))
 }
 
 /// What a package calls itself, else its folder.

@@ -50,7 +50,8 @@ pub(crate) fn test(
             (Some("vitest/vitest.mjs"), ours("vitest.mjs", VITEST))
         }
         _ => {
-            let fixed = ["--ci", "--passWithNoTests", "--coverage=false", "--watchAll=false", "--bail=0"];
+            let fixed =
+                ["--ci", "--passWithNoTests", "--coverage=false", "--watchAll=false", "--watchman=false", "--bail=0"];
             words.push(format!("--reporters={}", inside("jest.cjs")));
             words.extend(fixed.map(str::to_owned));
             words.push("--cacheDirectory=/tmp/jest".to_owned());
@@ -136,7 +137,10 @@ pub(crate) fn node(outside: &Outside<'_>, root: &Folder) -> Result<sandbox::Inte
 pub(crate) fn installed(outside: &Outside<'_>) -> Result<Vec<Installed>, Ending> {
     let (root, files) = (&outside.order.check.root, outside.order.files);
     let unavailable = |reason| Ending::new(Verdict::Unavailable, reason);
-    let found = node_modules(files, outside.workspace).map_err(unavailable)?;
+    let mut found = node_modules(files, outside.workspace).map_err(unavailable)?;
+    // Those of the project, of the folders above it and of what it uses; a repository may have hundreds.
+    let used: BTreeSet<Folder> = super::uses(files, root).into_iter().chain([root.clone()]).flat_map(upwards).collect();
+    found.retain(|it| used.contains(&it.at.parent()));
     let manifest = file_in(root, "package.json").and_then(|path| Manifest::parse(&files.read(&path)?));
     let places: BTreeSet<TreePath> = upwards(root.clone()).filter_map(|it| file_in(&it, "node_modules")).collect();
     let here = found.iter().any(|it| places.contains(&it.at))
