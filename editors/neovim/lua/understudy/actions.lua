@@ -44,6 +44,15 @@ function M.commands()
     ['understudy.client.rename'] = function(command, ctx)
       require('understudy.starting').rename(client_of(ctx), command.arguments[1])
     end,
+    ['understudy.client.explain'] = function(command, ctx)
+      require('understudy.owed').explain(client_of(ctx), command.arguments[1])
+    end,
+    ['understudy.plan.open'] = function(command, ctx)
+      require('understudy.owed').plan(client_of(ctx), task_of(command.arguments[1]) or '')
+    end,
+    ['understudy.plan.approve'] = function(command, ctx)
+      require('understudy.owed').approve(client_of(ctx), task_of(command.arguments[1]) or '')
+    end,
     ['understudy.check.receipt'] = show_text('check.receipt', 'receipt'),
     ['understudy.check.compare'] = show_text('check.compare', 'compare'),
     ['understudy.doctor'] = show_text('doctor', 'doctor'),

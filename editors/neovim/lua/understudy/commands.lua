@@ -1,5 +1,6 @@
 --- `:Understudy SUBCOMMAND`: what each does and how its arguments are completed.
 local client = require('understudy.client')
+local owed = require('understudy.owed')
 local review = require('understudy.review')
 local say = require('understudy.say')
 local starting = require('understudy.starting')
@@ -200,15 +201,18 @@ local SUBCOMMANDS = {
   },
   answer = {
     run = function(of)
+      local function waits(line)
+        return vim.list_contains(line.next, 'answer')
+      end
       local function asks(line)
         return line.question ~= nil and #line.question.options > 0
       end
-      local function nothing()
-        return false
-      end
-      -- Older questions were answered or given up.
-      local wanted = { fits = nothing, otherwise = asks, none = 'no task has a question' }
+      -- Of those that ended with a question the older ones were answered or given up.
+      local wanted = { fits = waits, otherwise = asks, none = 'no task has a question' }
       tasks.choose(of, wanted, function(line)
+        if waits(line) then
+          return owed.answer(of, line)
+        end
         vim.ui.select(line.question.options, { prompt = line.question.text, kind = 'understudy' }, function(option)
           if option then
             starting.create(of, option)
@@ -217,6 +221,11 @@ local SUBCOMMANDS = {
       end)
     end,
   },
+  plan = { complete = task_ids, run = owed.plan },
+  approve = { complete = task_ids, run = owed.approve },
+  steer = { run = owed.steer },
+  raise = { run = owed.raise },
+  explain = { run = owed.explain_here },
   tasks = {
     run = function(of)
       tasks.list(of, function(lines)

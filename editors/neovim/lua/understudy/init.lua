@@ -2,7 +2,7 @@
 local M = {}
 
 --- More important first.
-local ORDER = { 'publishing', 'running', 'checking', 'waiting', 'review', 'interrupted' }
+local ORDER = { 'publishing', 'running', 'checking', 'waiting', 'needs you', 'review', 'interrupted' }
 
 ---@param lines table<string, understudy.TaskLine>
 ---@param status string
@@ -31,7 +31,9 @@ function M.status()
       local line = find(tasks.of(client.id), status)
       if line then
         local count = line.total > 0 and status == 'running' and (' %d/%d'):format(line.done, line.total) or ''
-        return ('understudy: %s: %s%s'):format(line.title, tasks.summary(line), count)
+        local spent = tasks.spending(line)
+        spent = spent ~= '' and status == 'running' and (' (%s)'):format(spent) or ''
+        return ('understudy: %s: %s%s%s'):format(line.title, tasks.summary(line), count, spent)
       end
     end
   end

@@ -46,4 +46,31 @@ function M.show(name, text)
   vim.keymap.set('n', 'q', '<Cmd>close<CR>', { buffer = buffer, desc = 'Close' })
 end
 
+--- A text over the others, as Markdown, closed by `q`.
+---@param title string
+---@param text string
+function M.float(title, text)
+  local buffer = vim.api.nvim_create_buf(false, true)
+  local lines = vim.split((text:gsub('\n$', '')), '\n', { plain = true })
+  vim.api.nvim_buf_set_lines(buffer, 0, -1, false, lines)
+  vim.bo[buffer].filetype = 'markdown'
+  vim.bo[buffer].modifiable = false
+  vim.bo[buffer].bufhidden = 'wipe'
+  local width = math.max(20, math.min(100, vim.o.columns - 8))
+  local height = math.max(3, math.min(#lines + 2, vim.o.lines - 6))
+  local window = vim.api.nvim_open_win(buffer, true, {
+    relative = 'editor',
+    row = math.floor((vim.o.lines - height) / 2) - 1,
+    col = math.floor((vim.o.columns - width) / 2),
+    width = width,
+    height = height,
+    style = 'minimal',
+    border = 'rounded',
+    title = (' %s '):format(title),
+  })
+  vim.wo[window].wrap = true
+  vim.wo[window].linebreak = true
+  vim.keymap.set('n', 'q', '<Cmd>close<CR>', { buffer = buffer, desc = 'Close' })
+end
+
 return M

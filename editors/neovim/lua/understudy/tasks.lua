@@ -28,10 +28,35 @@ function M.summary(line)
   elseif line.status == 'ended' then
     local ended = line.publication and line.publication.state or line.verdict or 'ended'
     return line.sentence ~= '' and ('%s: %s'):format(ended, line.sentence) or ended
+  elseif line.status == 'needs you' then
+    return line.waiting_for == 'plan' and 'waits for your yes to its plan' or line.sentence
   elseif line.status == 'interrupted' then
-    return 'interrupted'
+    return line.waiting_for == 'provider' and ('waits for its model: %s'):format(line.sentence) or 'interrupted'
   end
   return line.doing ~= '' and line.doing or line.status
+end
+
+--- What a task of a model used, and how far it is: `2 of 5 steps, $0.09 of $0.50, 41200 tokens`; empty for others.
+---@param line understudy.TaskLine
+---@return string
+function M.spending(line)
+  local parts = {}
+  if line.plan and #line.plan.steps > 1 then
+    local done = vim.tbl_filter(function(step)
+      return step.status == 'done'
+    end, line.plan.steps)
+    table.insert(parts, ('%d of %s'):format(#done, counted(#line.plan.steps, 'step')))
+  end
+  local usage = line.usage
+  if usage then
+    if usage.microdollars then
+      local used = ('$%.2f'):format(usage.microdollars / 1e6)
+      local max = usage.max_microdollars
+      table.insert(parts, max and ('%s of $%.2f'):format(used, max / 1e6) or used)
+    end
+    table.insert(parts, counted(usage.tokens, 'token'))
+  end
+  return table.concat(parts, ', ')
 end
 
 --- News are cut at the end of the message line; a title may not take the place of what happened.
@@ -47,6 +72,9 @@ local function news(line)
   end
   if line.question then
     return ('%s (:Understudy answer)'):format(line.question.text)
+  elseif line.status == 'needs you' then
+    local how = line.waiting_for == 'plan' and ':Understudy plan, :Understudy approve' or ':Understudy answer'
+    return ('%s: %s (%s)'):format(title, M.summary(line), how)
   elseif line.status == 'review' or line.status == 'ended' then
     local has_diff = line.hunks > 0 and ' (:Understudy review)' or ''
     return ('%s: %s%s'):format(title, M.summary(line), has_diff)

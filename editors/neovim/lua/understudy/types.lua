@@ -23,13 +23,33 @@
 ---@field sentence string
 ---@field unsaved string[]
 
+---@class understudy.Question
+---@field text string
+---@field options string[]
+---@field why? string
+
+--- Dollars in millionths.
+---@class understudy.Usage
+---@field tokens integer
+---@field microdollars? integer
+---@field max_tokens? integer
+---@field max_microdollars? integer
+---@field attempts integer
+---@field max_attempts integer
+
+---@class understudy.Explanation
+---@field text string
+---@field citations {path: string, first_line: integer, last_line: integer, text: string, uri?: string}[]
+---@field unfounded string[]
+---@field model string
+
 ---@class understudy.TaskLine
 ---@field id string
 ---@field folder string
 ---@field title string
 ---@field source string
 ---@field engine string
----@field status 'waiting'|'running'|'checking'|'publishing'|'review'|'ended'|'interrupted'
+---@field status 'waiting'|'running'|'checking'|'publishing'|'needs you'|'review'|'ended'|'interrupted'
 ---@field doing string
 ---@field done integer
 ---@field total integer
@@ -45,7 +65,12 @@
 ---@field files integer
 ---@field insertions integer
 ---@field deletions integer
----@field question? {text: string, options: string[]}
+---@field question? understudy.Question
+---@field waiting_for? 'answers'|'plan'|'provider'
+---@field asked? string
+---@field questions understudy.Question[]
+---@field plan? {version: integer, steps: {id: string, title: string, status: string}[]}
+---@field usage? understudy.Usage
 ---@field publication? understudy.Publication
 ---@field next string[]
 
