@@ -32,5 +32,5 @@ mod wire;
 pub use error::SettingsError;
 pub use metered::Metered;
 pub use panel::Panel;
-pub use prices::Price;
+pub use prices::{Price, list_price};
 pub use settings::{Adaptive, Key, ModelSettings, ProviderSettings, Settings, StageSettings, Thinking, Wire};

@@ -26,7 +26,7 @@ impl Price {
     }
 
     /// Microdollars, rounded up once at the end.
-    pub(crate) fn of(&self, used: &Used) -> u64 {
+    pub fn of(&self, used: &Used) -> u64 {
         let (input, output) = (rate(self.input), rate(self.output));
         let read = self.cache_read.map_or(input, rate);
         let written = self.cache_write.map_or(input, rate);
@@ -79,6 +79,11 @@ pub(crate) struct Table {
 }
 
 static TABLE: LazyLock<Table> = LazyLock::new(|| toml::from_str(include_str!("../prices.toml")).unwrap_or_default());
+
+/// What a vendor's list says of one of its models.
+pub fn list_price(vendor: &str, model: &str) -> Option<Price> {
+    table().vendor(vendor, model).map(Listed::price)
+}
 
 pub(crate) fn table() -> &'static Table {
     &TABLE

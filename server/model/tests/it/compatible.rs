@@ -251,3 +251,47 @@ fn refusals_filters_and_lengths_are_what_they_are_on_both_wires() {
         assert_eq!((silent.blocks, silent.stop), (Vec::new(), Stop::End));
     }
 }
+
+#[test]
+fn the_other_wire_has_its_own_strangers() {
+    let stream = |end: Value| {
+        let start = json!({"model": "m", "usage": {"input_tokens": 50, "output_tokens": 1}});
+        let tool = json!({"type": "tool_use", "id": "a.b", "name": "read", "input": {"path": "at once"}});
+        let events = [
+            json!({"type": "message_start", "message": start}),
+            json!({"type": "something_new", "index": 7}),
+            json!({"type": "content_block_start", "index": 0, "content_block": {"type": "redacted_thinking", "data": "x"}}),
+            json!({"type": "content_block_stop", "index": 0}),
+            json!({"type": "content_block_start", "index": 1, "content_block": {"type": "server_note", "text": "hm"}}),
+            json!({"type": "content_block_stop", "index": 1}),
+            json!({"type": "content_block_start", "index": 2, "content_block": tool}),
+            json!({"type": "content_block_stop", "index": 2}),
+            end,
+            json!({"type": "message_stop"}),
+        ];
+        let lines: String = events.iter().map(|event| format!("event: x\r\ndata: {event}\r\n\r\n")).collect();
+        crate::raw::stream(lines)
+    };
+    let delta = |usage: Value| json!({"type": "message_delta", "delta": {"stop_reason": "end_turn"}, "usage": usage});
+    for (end, reported) in [
+        // Without a count at the end, the one at the start is a beginning.
+        (json!({"type": "message_delta", "delta": {"stop_reason": "tool_use"}}), None),
+        (delta(json!(null)), None),
+        (delta(json!({"output_tokens": 9})), Some((50, 9))),
+        (delta(json!({"input_tokens": 60, "cache_read_input_tokens": null, "output_tokens": 9})), Some((60, 9))),
+    ] {
+        let server = Raw::start(vec![answer("404 Not Found", "", ""), stream(end)]);
+        let (reply, book) = ask(&panel(Wire::Anthropic, &server.url), &call("go"));
+        let reply = reply.unwrap();
+        let thought = json!({"type": "redacted_thinking", "data": "x"});
+        assert_eq!(reply.blocks[0], Said::Thinking { wire: "anthropic".into(), raw: thought });
+        assert_eq!(tool_calls(&reply), [("a.b", "read", read("at once"))]);
+        assert_eq!((reply.blocks.len(), &reply.stop), (2, &Stop::ToolCalls));
+        let worst = &book.reserved[0];
+        let expected = reported.unwrap_or((worst.input, worst.output));
+        assert_eq!(
+            (reply.spent.input, reply.spent.output, reply.spent.reported),
+            (expected.0, expected.1, reported.is_some())
+        );
+    }
+}
