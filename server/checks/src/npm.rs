@@ -1,4 +1,4 @@
-//! Projects of npm, whatever installs their packages: `node --test`, vitest, jest and tsc.
+//! Projects of npm, whatever installs their packages: `node --test`, vitest, jest, mocha and tsc.
 
 mod find;
 #[cfg(test)]

@@ -167,10 +167,6 @@ impl Report {
     /// What is wrong with a run as a whole, beyond the tests that failed in it.
     fn irregular(&self, outcome: &Outcome, items: &[Item]) -> Option<String> {
         let code = match outcome {
-            // A shell stands between, which says in its own way that a signal ended the process.
-            Outcome::Exit { code: code @ 129..=192 } => {
-                return Some(format!("the test process was killed by signal {}", code - 128));
-            }
             Outcome::Exit { code } => *code,
             other => return Some(format!("the test process did not end by itself: {other}")),
         };
@@ -179,6 +175,10 @@ impl Report {
         }
         let mut ends = self.of(Kind::End);
         let (Some(end), None) = (ends.next(), ends.next()) else {
+            // A shell stands between, which says in its own way that a signal ended the process.
+            if (129..=192).contains(&code) {
+                return Some(format!("the test process was killed by signal {}", code - 128));
+            }
             return Some("the test process ended before its tests did".to_owned());
         };
         let said = |wanted| self.of(Kind::Result).filter(|line| line.said == Some(wanted)).count() as u64;

@@ -44,7 +44,8 @@ fn a_run_is_fine_only_where_everything_agrees() {
         (all(&[LISTED, PASSED, PASSED, END]), 0, "a result for `a.ts::t`, which is not among the listed tests"),
         (all(&[LISTED, FAILED, END_FAILED]), 0, "the test process exited with 0 although tests failed"),
         (all(&[LISTED, PASSED, END]), 1, "the test process exited with 1 although no test failed"),
-        (all(&[LISTED, PASSED, END]), 139, "the test process was killed by signal 11"),
+        (all(&[LISTED, PASSED]), 139, "the test process was killed by signal 11"),
+        (all(&[LISTED, PASSED, END]), 139, "the test process exited with 139 although no test failed"),
         (all(&[LISTED, PASSED, "noise\n", END]), 0, "something wrote into the report of the tests"),
     ] {
         assert_eq!(problem(&lines, code).as_deref(), Some(wanted), "{lines}");

@@ -126,6 +126,9 @@ fn configuration(outside: &Outside<'_>, tool: Tool) -> Vec<TreePath> {
             "vite.config.js",
             "vite.config.mjs",
         ],
+        Tool::Mocha => {
+            &["package.json", ".mocharc.js", ".mocharc.cjs", ".mocharc.json", ".mocharc.yml", ".mocharc.yaml"]
+        }
         _ => &["package.json"],
     };
     let own = names.iter().filter_map(|name| file_in(root, name));

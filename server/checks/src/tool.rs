@@ -9,6 +9,7 @@ pub(crate) enum Tool {
     Node,
     Vitest,
     Jest,
+    Mocha,
     Tsc,
     Pytest,
 }
@@ -29,6 +30,7 @@ impl Tool {
             ["node", ..] => Some(Self::Node),
             ["npx", "vitest", ..] => Some(Self::Vitest),
             ["npx", "jest", ..] => Some(Self::Jest),
+            ["npx", "mocha", ..] => Some(Self::Mocha),
             ["npx", "tsc", ..] => Some(Self::Tsc),
             ["python", "-m", "pytest"] => Some(Self::Pytest),
             _ => None,
@@ -42,6 +44,7 @@ impl Tool {
             Self::Node => "node --test",
             Self::Vitest => "vitest",
             Self::Jest => "jest",
+            Self::Mocha => "mocha",
             Self::Tsc => "tsc",
             Self::Pytest => "pytest",
         }
@@ -50,7 +53,7 @@ impl Tool {
     pub(crate) fn ecosystem(self) -> Ecosystem {
         match self {
             Self::Cargo => Ecosystem::Cargo,
-            Self::Node | Self::Vitest | Self::Jest | Self::Tsc => Ecosystem::Npm,
+            Self::Node | Self::Vitest | Self::Jest | Self::Mocha | Self::Tsc => Ecosystem::Npm,
             Self::Pytest => Ecosystem::Python,
         }
     }
@@ -62,6 +65,7 @@ impl Tool {
             Self::Node => &["node", "--test"],
             Self::Vitest => &["npx", "vitest", "run"],
             Self::Jest => &["npx", "jest"],
+            Self::Mocha => &["npx", "mocha"],
             Self::Tsc => &["npx", "tsc", "--noEmit"],
             Self::Pytest => &["python", "-m", "pytest"],
         }

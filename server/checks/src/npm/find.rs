@@ -46,7 +46,7 @@ pub(crate) fn find(files: &dyn Files) -> Vec<Project> {
             unread.command = vec!["npm".to_owned(), "test".to_owned()];
             let shown = task::printable(script);
             let reason =
-                format!("`npm test` runs `{shown}`: results are read from `node --test`, vitest and jest only");
+                format!("`npm test` runs `{shown}`: results are read from `node --test`, vitest, jest and mocha only");
             project.unavailable.insert(unread.id.clone(), reason);
             project.checks.push(unread);
         }
@@ -86,7 +86,7 @@ fn tested(manifest: &Manifest) -> Vec<Started> {
     match manifest.test() {
         Some(script) => runners(script, &manifest.scripts),
         None => {
-            let tool = [("vitest", Tool::Vitest), ("jest", Tool::Jest)];
+            let tool = [("vitest", Tool::Vitest), ("jest", Tool::Jest), ("mocha", Tool::Mocha)];
             let tool = tool.into_iter().find(|(name, _)| manifest.dependencies.contains_key(*name));
             tool.map(|(_, tool)| Started { tool, env: Vec::new(), args: Vec::new() }).into_iter().collect()
         }

@@ -47,11 +47,11 @@ fn runners_are_known_by_the_script_or_by_what_is_installed() {
 
 #[test]
 fn a_script_that_is_not_understood_is_owed_and_cannot_be_run() {
-    let found = found(&[("package.json", r#"{"scripts": {"test": "mocha"}}"#), ("a.js", "")]);
+    let found = found(&[("package.json", r#"{"scripts": {"test": "ava"}}"#), ("a.js", "")]);
     let needed = found.checks_for(&["a.js".parse().unwrap()]);
     assert_eq!(needed.checks.len(), 1);
     let reason = &needed.unavailable[&needed.checks[0].id];
-    assert_eq!(reason, "`npm test` runs `mocha`: results are read from `node --test`, vitest and jest only");
+    assert_eq!(reason, "`npm test` runs `ava`: results are read from `node --test`, vitest, jest and mocha only");
 }
 
 #[test]

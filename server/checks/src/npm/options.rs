@@ -110,6 +110,27 @@ fn known(tool: Tool, name: &str) -> Option<Kept> {
                 "--setupFilesAfterEnv",
             ],
         ),
+        Tool::Mocha => (
+            &["--recursive", "--exit", "--parallel", "-p", "--check-leaks", "--allow-uncaught"],
+            &[
+                "-r",
+                "--require",
+                "--config",
+                "--package",
+                "--spec",
+                "--extension",
+                "--timeout",
+                "-t",
+                "--ui",
+                "-u",
+                "--file",
+                "--ignore",
+                "--exclude",
+                "-j",
+                "--jobs",
+                "--retries",
+            ],
+        ),
         Tool::Cargo | Tool::Tsc | Tool::Pytest => (&[], &[]),
     };
     if flags.contains(&name) {

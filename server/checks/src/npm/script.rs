@@ -64,17 +64,39 @@ fn started(command: &[String]) -> Option<Started> {
                 let args: Vec<String> = ["--import", "tsx"].into_iter().chain(args).map(str::to_owned).collect();
                 return node(env, &args);
             }
-            return if tool == Tool::Node {
-                node(env, after)
-            } else {
-                Some(Started { tool, env, args: kept(tool, after) })
-            };
+            if tool == Tool::Node {
+                return node(env, after);
+            }
+            if tool == Tool::Mocha {
+                // It hands options of node's on to another process, which the report would not reach.
+                let (own, flags) = options_of_mocha(after);
+                env.extend((!flags.is_empty()).then(|| format!("NODE_OPTIONS={}", flags.join(" "))));
+                return Some(Started { tool, env, args: own });
+            }
+            return Some(Started { tool, env, args: kept(tool, after) });
         } else if !WRAPPERS.contains(&program) && !word.starts_with('-') && env.len() == command.len() - rest.len() {
             return None;
         }
         rest = after;
     }
     None
+}
+
+/// The words that are mocha's own, and those that are node's.
+fn options_of_mocha(words: &[String]) -> (Vec<String>, Vec<String>) {
+    let (mut own, mut flags) = (Vec::new(), Vec::new());
+    let mut rest = words.iter();
+    while let Some(word) = rest.next() {
+        if ["--import", "--loader", "--experimental-loader"].contains(&word.as_str()) {
+            flags.push(word.clone());
+            flags.extend(rest.next().cloned());
+        } else if word.starts_with("--import=") || word.starts_with("--experimental-") {
+            flags.push(word.clone());
+        } else {
+            own.push(word.clone());
+        }
+    }
+    (kept(Tool::Mocha, &own), flags)
 }
 
 /// Programs that start the command which their own words end with.
@@ -107,6 +129,7 @@ impl Tool {
             "node" | "tsx" => Some(Self::Node),
             "vitest" => Some(Self::Vitest),
             "jest" => Some(Self::Jest),
+            "mocha" | "_mocha" => Some(Self::Mocha),
             _ => None,
         }
     }
@@ -171,6 +194,10 @@ mod tests {
                 "NODE_OPTIONS=--experimental-vm-modules jest a.js",
             ),
             ("yarn jest", "jest"),
+            (
+                "nyc mocha --import tsx -r ./setup --reporter dot --exit 'test/**/*.js'",
+                "NODE_OPTIONS=--import tsx mocha -r ./setup --exit test/**/*.js",
+            ),
         ] {
             assert_eq!(found(script), [wanted], "{script}");
         }
@@ -185,7 +212,7 @@ mod tests {
 
     #[test]
     fn what_is_not_understood_is_no_runner() {
-        for script in ["mocha", "node test.js", "jest $(cat list)", "echo jest", "npm run loop", "npm run none", "'"] {
+        for script in ["ava", "node test.js", "jest $(cat list)", "echo jest", "npm run loop", "npm run none", "'"] {
             assert_eq!(found(script), Vec::<String>::new(), "{script}");
         }
     }

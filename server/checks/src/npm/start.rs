@@ -19,6 +19,7 @@ use crate::watch::Watch;
 const NODE: &str = include_str!("reporters/node.mjs");
 const VITEST: &str = include_str!("reporters/vitest.mjs");
 const JEST: &str = include_str!("reporters/jest.cjs");
+const MOCHA: &str = include_str!("reporters/mocha.cjs");
 const SEEN: &str = include_str!("reporters/seen.cjs");
 
 /// Runs the tests of a check, or only those in some files.
@@ -48,6 +49,11 @@ pub(crate) fn test(
             words.push(format!("--reporter={}", inside("vitest.mjs")));
             words.extend(fixed.map(str::to_owned));
             (Some("vitest/vitest.mjs"), ours("vitest.mjs", VITEST))
+        }
+        Tool::Mocha => {
+            words.push(format!("--reporter={}", inside("mocha.cjs")));
+            words.extend(["--no-bail", "--no-color", "--full-trace"].map(str::to_owned));
+            (Some("mocha/lib/cli/cli.js"), ours("mocha.cjs", MOCHA))
         }
         _ => {
             let fixed =

@@ -11,6 +11,7 @@ use crate::bench::{Bench, plain, with};
 pub const CASES: &[Case] = &[
     ("vitest_tests_pass_fail_and_vanish", vitest),
     ("jest_tests_pass_fail_and_vanish", jest),
+    ("mocha_tests_pass_fail_and_vanish", mocha),
     ("typescript_errors_are_new_or_known", typescript),
 ];
 
@@ -28,8 +29,7 @@ fn workspace() -> &'static Path {
     })
 }
 
-const PACKAGE: &str =
-    r#"{"name": "demo", "devDependencies": {"vitest": "3.2.4", "jest": "29.7.0", "typescript": "5.9.3"}}"#;
+const PACKAGE: &str = r#"{"name": "demo", "devDependencies": {"vitest": "3.2.4", "jest": "29.7.0", "mocha": "11.7.4", "typescript": "5.9.3"}}"#;
 
 fn package(script: &str) -> String {
     PACKAGE.replace("\"devDep", &format!("\"scripts\": {{\"test\": \"{script}\"}}, \"devDep"))
@@ -114,9 +114,42 @@ fn jest() {
     }
 }
 
+fn mocha() {
+    let test = "const assert = require('assert');\nconst { add } = require('../add');\ndescribe('add', () => {\n\
+        it('adds', () => assert.deepEqual({ n: add(1, 2) }, { n: 3 }));\n  it('again', () => assert.ok(add(0, 1)));\n});\n";
+    let base = plain(&[
+        ("package.json", &package("mocha --reporter dot test/*.spec.js")),
+        ("add.js", "exports.add = (a, b) => a + b;\n"),
+        ("test/add.spec.js", test),
+    ]);
+    let bench = Bench::in_workspace(workspace());
+    let judgement = bench.verified(&base, &with(&base, &[("add.js", "exports.add = (a, b) => b + a;\n")]));
+    assert_eq!(judgement.comparisons[0].passed, 2);
+    let wrong = with(&base, &[("add.js", "exports.add = (a, b) => a - b;\n")]);
+    let judgement = bench.refused(&base, &wrong, "demo mocha test/add.spec.js::add::adds");
+    let failure = &judgement.comparisons[0].new_failures[0];
+    assert!(failure.excerpt.contains("{\"n\":3}") && failure.excerpt.contains("{\"n\":-1}"), "{failure:?}");
+    assert_eq!(failure.at, Some(("test/add.spec.js".parse().unwrap(), 4)));
+    for (edit, reason) in [
+        (test.replace("it('adds'", "it.skip('adds'"), "1 test vanished"),
+        (test.replace("it('adds'", "it.only('adds'"), "1 test vanished: demo mocha test/add.spec.js::add::again"),
+        (
+            test.replace("it('adds', () =>", "before(() => { throw new Error('no') }); it('adds', () =>"),
+            "3 new failures",
+        ),
+        (test.replace("it('adds', () =>", "it('adds', () => process.exit(0) ||"), "demo mocha (process)"),
+        (test.replace("'../add'", "'../gone'"), "2 tests vanished"),
+    ] {
+        bench.refused(&base, &with(&base, &[("test/add.spec.js", &edit)]), reason);
+    }
+}
+
 fn typescript() {
     let base = plain(&[
-        ("package.json", PACKAGE.replace("\"vitest\": \"3.2.4\", \"jest\": \"29.7.0\", ", "").as_str()),
+        (
+            "package.json",
+            PACKAGE.replace("\"vitest\": \"3.2.4\", \"jest\": \"29.7.0\", \"mocha\": \"11.7.4\", ", "").as_str(),
+        ),
         ("tsconfig.json", "{\"compilerOptions\": {\"strict\": true, \"types\": []}, \"include\": [\"src\"]}"),
         ("src/a.ts", "export const a: number = 1;\n"),
         ("src/old.ts", "export const old: number = 'known';\n"),
