@@ -12,8 +12,12 @@ impl Walk<'_> {
     pub(crate) fn plan_with_model(&mut self) -> Result<Option<Conclusion>, Error> {
         if self.state.request.plan_policy == PlanPolicy::Skip {
             let mut plan = plan::plan(&self.state.request)?;
-            for step in plan.steps.iter_mut().filter(|step| step.scope.paths.is_empty()) {
-                step.scope.paths.push("**".to_owned());
+            for step in &mut plan.steps {
+                // What holds for every task needs no mention; what is named is looked up.
+                step.acceptance.clone_from(&self.state.request.acceptance_criteria);
+                if step.scope.paths.is_empty() {
+                    step.scope.paths.push("**".to_owned());
+                }
             }
             self.record(Event::PlanProposed { plan })?;
             return Ok(None);
