@@ -24,9 +24,11 @@ pub(crate) struct Choice {
     pub(crate) effort: Option<String>,
 }
 
-/// What a model of which nothing is known is taken to hold: what local servers are usually started with.
-const USUAL_WINDOW: u64 = 32_768;
-const USUAL_OUTPUT: u64 = 4_096;
+/// What a model of which nothing is known is taken to hold, window and output: on a server of one's own, as they are
+/// usually started; elsewhere, as the smaller ones of today.
+const USUAL_NEAR: (u64, u64) = (32_768, 4_096);
+const USUAL_OPENAI: (u64, u64) = (128_000, 16_000);
+const USUAL_ANTHROPIC: (u64, u64) = (200_000, 32_000);
 /// Less is no thinking, says the wire.
 const LEAST_THINKING: u64 = 1024;
 
@@ -62,9 +64,14 @@ impl Choice {
         let place = Place::new(&model.provider, &provider)?;
         let listed = place.prices.as_deref().and_then(|vendor| table().vendor(vendor, &model.model));
         let ability = listed.or_else(|| table().anywhere(&model.model));
-        let window = model.window.or(ability.map(|known| known.window)).unwrap_or(USUAL_WINDOW);
+        let usual = match place.wire {
+            _ if !place.is_tls() => USUAL_NEAR,
+            Wire::Anthropic => USUAL_ANTHROPIC,
+            Wire::Openai => USUAL_OPENAI,
+        };
+        let window = model.window.or(ability.map(|known| known.window)).unwrap_or(usual.0);
         let max_output = model.max_output.or(ability.map(|known| known.max_output));
-        let max_output = max_output.unwrap_or(USUAL_OUTPUT.min(window / 2));
+        let max_output = max_output.unwrap_or(usual.1.min(window / 2));
         if max_output == 0 || max_output > window {
             return bad("max_output must be above 0 and fit into the window");
         }
@@ -136,7 +143,15 @@ mod tests {
         let quick = choice("", "openai", Stage::Summarise).unwrap();
         assert_eq!(quick.name(), "openai/gpt-5-mini");
         let own = choice("", "llama/qwen/coder", Stage::Code).unwrap();
-        assert_eq!((own.id.as_str(), own.window, own.price), ("qwen/coder", USUAL_WINDOW, None));
+        assert_eq!((own.id.as_str(), own.window, own.price), ("qwen/coder", USUAL_NEAR.0, None));
+    }
+
+    #[test]
+    fn a_model_that_nobody_knew_yet_is_taken_for_a_usual_one() {
+        let new = choice("", "anthropic/claude-next", Stage::Code).unwrap();
+        assert_eq!((new.window, new.max_output, new.price), (200_000, 32_000, None));
+        let small = "[models.small]\nprovider = \"openai\"\nmodel = \"next\"\nwindow = 10_000";
+        assert_eq!(choice(small, "small", Stage::Code).unwrap().max_output, 5_000);
     }
 
     #[test]

@@ -17,6 +17,7 @@ pub struct Metered {
 }
 
 impl Metered {
+    /// `patience` is how long a fault that passes may last.
     pub fn around(raw: Box<dyn RawModel>, patience: Duration) -> Self {
         Self { raw, experience: Experience::default(), patience }
     }

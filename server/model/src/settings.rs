@@ -47,6 +47,7 @@ pub struct Settings {
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct StageSettings {
+    /// In place of the common one; and so the other two.
     #[serde(rename = "use")]
     pub first: Option<String>,
     pub fallback: Option<String>,
@@ -74,6 +75,7 @@ pub struct ProviderSettings {
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct ModelSettings {
+    /// As settings name it.
     pub provider: String,
     /// As the provider names it.
     pub model: String,
@@ -99,6 +101,7 @@ pub enum Thinking {
     Named(Adaptive),
 }
 
+/// The one word beside a number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Adaptive {

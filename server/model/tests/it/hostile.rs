@@ -93,6 +93,17 @@ fn nobody_there_costs_nothing() {
 }
 
 #[test]
+fn a_key_is_never_sent_where_tls_is_not_what_it_should_be() {
+    let server = Raw::start(vec![stream("data: [DONE]\n\n")]);
+    let mut settings = settings(Wire::Openai, &server.url.replace("http:", "https:"));
+    (settings.patience, settings.connect_timeout) = (Some(0), Some(1));
+    let (reply, book) = ask(&Panel::new(&settings).unwrap(), &call("go"));
+    let error = reply.unwrap_err();
+    assert!(matches!(&error, ModelError::Unavailable(why) if why.contains("cannot be reached")), "{error}");
+    assert_eq!((book.tokens(), server.requests()), (0, Vec::new()));
+}
+
+#[test]
 fn a_word_for_stopping_that_nobody_knows_is_passed_on() {
     for wire in WIRES {
         let model = ScriptedModel::start([support::model::say("x").stop_reason("sunset")]);
