@@ -6,7 +6,7 @@ use task::{Check, CheckId, CheckKind, Digest, Features, TreePath};
 
 use crate::files::Files;
 use crate::find::{CargoWorkspace, Found, Package, Wanted};
-use crate::folder::{Folder, file_in, holds, suffix, within};
+use crate::folder::{Folder, file_in, holds, is_fixture, suffix, within};
 use crate::project::Project;
 use crate::tool::Ecosystem;
 
@@ -64,9 +64,15 @@ impl Found {
             if innermost.iter().any(|owner| self.has_manifest(owner.2)) {
                 innermost.retain(|owner| self.has_manifest(owner.2) || owner.1.speaks(path));
             }
-            // Of several ecosystems the innermost, and the one whose language the file is written in.
+            // Of several ecosystems the one whose language the file is written in, and whoever lies further in.
+            let speaks = |owner: &(usize, Ecosystem, Owner<'_>)| owner.1.speaks(path) && !is_fixture(path);
+            let sure = innermost.iter().filter(|owner| speaks(owner) && self.has_manifest(owner.2));
+            let spoken = sure.map(|owner| owner.0).max();
             let deepest = innermost.iter().map(|owner| owner.0).max().unwrap_or_default();
-            let owns = |owner: &&(usize, Ecosystem, Owner<'_>)| owner.0 == deepest || owner.1.speaks(path);
+            let owns = |owner: &&(usize, Ecosystem, Owner<'_>)| match spoken {
+                Some(depth) => speaks(owner) || owner.0 > depth,
+                None => speaks(owner) || owner.0 == deepest,
+            };
             chosen.extend(innermost.iter().filter(owns).map(|owner| owner.2));
         }
         let mut needed = self.needed(|owner| chosen.contains(&owner));
