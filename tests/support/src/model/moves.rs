@@ -23,6 +23,7 @@ pub struct Move {
     pub(super) trouble: Option<(usize, Trouble)>,
     pub(super) pace: Option<Duration>,
     pub(super) chopped: bool,
+    pub(super) unbounded: bool,
     pub(super) report: Report,
     pub(super) guards: Vec<Guard>,
     pub(super) expected: Vec<String>,
@@ -81,6 +82,7 @@ pub fn empty() -> Move {
         trouble: None,
         pace: None,
         chopped: false,
+        unbounded: false,
         report: Report::Times(1.0),
         guards: Vec::new(),
         expected: Vec::new(),
@@ -256,6 +258,12 @@ impl Move {
     #[must_use]
     pub fn chopped(self) -> Self {
         Self { chopped: true, ..self }
+    }
+
+    /// Goes on beyond the `max_tokens` of the request, as no provider should, and reports no more than those.
+    #[must_use]
+    pub fn unbounded(self) -> Self {
+        Self { unbounded: true, ..self }
     }
 
     /// Reports so many times of what the tokens are. Output stays within `max_tokens`.

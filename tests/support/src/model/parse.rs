@@ -26,11 +26,14 @@
 //! | `say: TEXT`, `think: TEXT`, `refuse: TEXT` | in this order in the answer |
 //! | `call TOOL JSON` | a call; `with KEY VALUE` or `with /json/pointer VALUE` puts a text into its arguments |
 //! | `raw-call TOOL TEXT` | a call whose arguments are this text |
+//! | `long KEY N` | a text of so many letters in the arguments of the call, `with` for what nobody wants to read |
+//! | `id: TEXT` | the id of the call before it, such as one that was used before |
 //! | `status: 429`, `retry-after: 2`, `error: CODE MESSAGE`, `context-overflow`, `garbage`, `hang`, `filtered`, `page` | no good answer |
 //! | `cut-off`, `stop: REASON` | why it stops |
+//! | `unbounded` | it goes on beyond the `max_tokens` of the request |
 //! | `dies-after: N`, `ends-after: N`, `fails-after: N`, `hangs-after: N`, `chopped` | what happens to the stream |
 //! | `usage-factor: F`, `no-usage` | what is reported |
-//! | `expect: TEXT`, `if-tool: TOOL`, `if-result: TOOL`, `if-text: TEXT`, `if-model: MODEL`, `times: N` | when |
+//! | `expect: TEXT`, `if-tool: TOOL`, `if-result: TOOL`, `if-text: TEXT`, `if-model: MODEL`, `times: N` (or `ever`) | when |
 //!
 //! A text (or JSON) of several lines is written `<<WORD`, the lines, and a line with the word alone; it has no line
 //! ending behind its last line, so leave an empty one where it should.
@@ -109,6 +112,19 @@ fn completed(mut begun: Move, word: &str, text: &str) -> Result<Move, String> {
             put(&mut begun, key, value)?;
             begun
         }
+        "long" => {
+            let (key, length) = text.split_once(' ').ok_or("it names a key and a length")?;
+            put(&mut begun, key, &"x".repeat(number(length)?))?;
+            begun
+        }
+        "id:" => match begun.parts.last_mut() {
+            Some(Part::Call { id, .. }) => {
+                text.clone_into(id);
+                begun
+            }
+            _ => return Err("no call stands before it".to_owned()),
+        },
+        "unbounded" => begun.unbounded(),
         "status:" => merged(begun, status(number(text)?)),
         "retry-after:" if begun.failure.is_some() => begun.retry_after(text),
         "error:" if begun.failure.is_some() => {
@@ -134,6 +150,7 @@ fn completed(mut begun: Move, word: &str, text: &str) -> Result<Move, String> {
         "if-result:" => begun.if_result(text),
         "if-text:" => begun.if_text(text),
         "if-model:" => begun.if_model(text),
+        "times:" if text == "ever" => begun.times(usize::MAX),
         "times:" => begun.times(number(text)?),
         _ => return Err("no such line is known here".to_owned()),
     })

@@ -294,11 +294,15 @@ impl Shared {
         let most = seen.max_tokens.unwrap_or(u64::MAX);
         let calls = made.parts.iter().any(|part| matches!(part, Part::Call { .. }));
         let usual = if calls { Stop::Call } else { Stop::End };
-        let stop = if cut(&mut made.parts, most) { Stop::Length } else { made.stop.take().unwrap_or(usual) };
+        let stop = if !made.unbounded && cut(&mut made.parts, most) {
+            Stop::Length
+        } else {
+            made.stop.take().unwrap_or(usual)
+        };
         let mut state = self.state();
         state.audit.sent(seen.wire, &made.parts);
         let input = state.caches.charge(seen.wire, &seen.model, &seen.pieces);
-        let usage = Usage { output: output(&mut made.parts), ..input };
+        let usage = Usage { output: output(&mut made.parts).min(most), ..input };
         let usage = match made.report {
             Report::Nothing => None,
             Report::Exactly(usage) => Some(usage),

@@ -67,6 +67,19 @@ fn a_text_describes_moves() {
 }
 
 #[test]
+fn what_nobody_wants_to_read_is_described_by_its_length() {
+    let script = ">\ncall edit {}\nlong /new 300000\nid: same\nunbounded\ntimes: ever\n";
+    let model = ScriptedModel::start(Script::parse(script));
+    for _ in 0..2 {
+        let (blocks, last, _) = gathered(&ask(&model, &request(json!([{"role": "user", "content": "?"}]))).events());
+        assert_eq!((blocks[0]["id"].as_str(), &last["stop_reason"]), (Some("same"), &json!("tool_use")));
+        assert!(blocks[0]["partial_json"].as_str().unwrap().len() > 300_000);
+    }
+    let most = model.seen()[0].max_tokens.unwrap();
+    assert_eq!((model.left(), model.usages()[0].unwrap().output), (0, most));
+}
+
+#[test]
 #[should_panic = "line 3 of the script, `sya: hello`: no such line is known here"]
 fn a_mistyped_line_is_named() {
     Script::parse("\n>\nsya: hello\n");

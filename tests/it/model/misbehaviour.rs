@@ -1,0 +1,155 @@
+//! Models that misbehave: what comes of it is right and honest, whatever they do. Each scene is an archive below
+//! `tests/data/misbehaviours`, played on both wires with the real command.
+//!
+//! Whatever a scene expects beside that holds in all of them: the folder stays as it is, no request carries a secret or
+//! breaks a rule of its wire, the ledger is what the provider reported, and nothing that it reported exceeds a limit.
+
+use std::collections::BTreeSet;
+use std::fmt::Write as _;
+use std::path::Path;
+
+use support::model::Script;
+use support::{Archive, Project, repository};
+
+use super::expectation::Expectation;
+use super::scene::{Scene, Wire};
+use crate::stage::Answer;
+
+/// One test for each scene, and the list of their names.
+macro_rules! scenes {
+    ($($group:ident: $($name:ident)*;)*) => {
+        const SCENES: &[&str] = &[$($(stringify!($name)),*),*];
+        $(mod $group {
+            $(#[test]
+            fn $name() {
+                super::play(stringify!($name));
+            })*
+        })*
+    };
+}
+
+scenes! {
+    names_that_are_made_up: path check tool;
+    edits: no_match two_matches line_ends trailing_spaces overlap half broken_syntax;
+    scope: outside_step outside_request;
+    arguments: no_json no_object wrong_types same_ids calls_after_done;
+    answers: empty words_only refusal filter cut_off unknown_stop endless_search giant_answer
+        window_too_small window_full_once;
+    judges_that_are_cheated: hard_coded_unseen
+        no_test_script removes_manifest claims_without_change
+       ;
+    orders_from_strangers: orders_in_code orders_in_guidance orders_in_issue orders_in_output secret_in_tree
+       ;
+    circles: same_failure same_failure_then_stop two_trees asks_for_ever asks_nothing;
+    plans: plan_in_a_circle plan_of_nothing plan_of_a_hundred plan_too_wide edits_while_planning never_plans
+       ;
+    money: no_usage half_as_much_again costs_nothing storm storm_for_ever wrong_key
+        sign_in_page one_cent no_money two_thousand_tokens spends_in_the_middle rejected_request;
+}
+
+#[test]
+fn every_scene_is_played() {
+    let folder = std::fs::read_dir(repository().join("tests/data/misbehaviours")).unwrap();
+    let files = folder.map(|entry| entry.unwrap().path().file_stem().unwrap().to_str().unwrap().replace('-', "_"));
+    let named: BTreeSet<String> = SCENES.iter().map(|name| (*name).to_owned()).collect();
+    assert_eq!(files.collect::<BTreeSet<_>>(), named);
+}
+
+/// Plays a scene on each of its wires.
+fn play(name: &str) {
+    let path = repository().join("tests/data/misbehaviours").join(name.replace('_', "-")).with_extension("txt");
+    let text = std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+    let mut wrong = String::new();
+    let expectation = Expectation::parse(&Archive::parse(&text).take("expect"));
+    for wire in expectation.wires() {
+        for sentence in played(&text, &expectation, wire) {
+            let _ = writeln!(wrong, "{name} on {wire:?}: {sentence}");
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong}");
+}
+
+/// Everything that is wrong with a scene on one wire.
+fn played(text: &str, expectation: &Expectation, wire: Wire) -> Vec<String> {
+    let mut archive = Archive::parse(text);
+    let script = archive.take("model");
+    let _ = archive.take("expect");
+    let issue = archive.entries.iter().any(|entry| entry.path == Path::new("issue")).then(|| archive.take("issue"));
+    let mut base = expectation.project();
+    // What mends the project, for the models that do so in the end.
+    let script = script.replace("{fix}", base.take("fix").trim_end());
+    let project = Project::of(&base);
+    archive.unpack(&project.path());
+    let scene = Scene::with(project.committed(), Script::parse(&script), wire);
+    let issue = issue.map(|text| {
+        let path = scene.stage.project.beside("issue.md");
+        std::fs::write(&path, text).unwrap();
+        path.to_str().unwrap().to_owned()
+    });
+    let mut wrong = Vec::new();
+    let mut ask = |code: i32, arguments: &[String]| {
+        let answer = scene.stage.ask_any(&arguments.iter().map(String::as_str).collect::<Vec<_>>());
+        if answer.code != Some(code) {
+            wrong.push(format!(
+                "`{}` ended with {:?}, not {code}: {}",
+                arguments.join(" "),
+                answer.code,
+                answer.reasons()
+            ));
+        }
+        answer
+    };
+    let code = expectation.one("exit").expect("a scene has an exit code").parse().unwrap();
+    let mut answer = ask(code, &expectation.arguments(issue.as_deref()));
+    for (code, arguments) in expectation.then(&answer.id()) {
+        answer = ask(code, &arguments);
+    }
+    wrong.extend(expectation.differs(&answer));
+    wrong.extend(spent(&scene, &answer, wire, expectation.one("ledger") == Some("more")));
+    wrong.extend(scene.model.violations());
+    let requests = scene.model.requests().to_string();
+    if let Some(expected) = expectation.one("requests").filter(|expected| *expected != requests) {
+        wrong.push(format!("{requests} requests, expected {expected}"));
+    }
+    if scene.model.left() > 0 {
+        wrong.push(format!("{} moves were not made", scene.model.left()));
+    }
+    let (verdict, reasons) = (answer.verdict(), answer.reasons());
+    let dollars = answer.report["usage"]["microdollars"].as_u64().unwrap_or(0);
+    println!("{wire:?}: {requests} requests, {dollars} millionths, {:?} {verdict}: {reasons}", answer.code);
+    if !wrong.is_empty() {
+        wrong.push(format!("\n{}\n{}", scene.model.transcript(), answer.stderr));
+    }
+    wrong
+}
+
+/// Where the ledger differs from what the provider reported, and where that exceeds a limit of the task.
+fn spent(scene: &Scene, answer: &Answer, wire: Wire, may_hold_more: bool) -> Vec<String> {
+    let mut wrong = Vec::new();
+    let (usage, limits) = (&answer.report["usage"], &answer.report["task"]["limits"]);
+    let totals = scene.model.totals();
+    let (reported, held) = (totals.sent() + totals.output, usage["tokens"].as_u64().unwrap());
+    if held < reported || (held > reported && !may_hold_more) {
+        wrong.push(format!("the provider reported {reported} tokens, the ledger holds {held}"));
+    }
+    let dollars = scene.model.usages().into_iter().flatten().map(|usage| cost(&usage, wire)).sum::<u64>();
+    let held_dollars = usage["microdollars"].as_u64().unwrap_or(0);
+    if held_dollars < dollars {
+        wrong.push(format!("what was reported costs {dollars} millionths, the ledger holds {held_dollars}"));
+    }
+    for (limit, used) in [("max_tokens", reported.max(held)), ("budget_microdollars", dollars.max(held_dollars))] {
+        if limits[limit].as_u64().is_some_and(|most| used > most) {
+            wrong.push(format!("{used} exceeds the limit {limit} of {}", limits[limit]));
+        }
+    }
+    wrong
+}
+
+/// Millionths of a dollar at the listed prices of the models that a scene asks, rounded down.
+fn cost(usage: &support::model::Usage, wire: Wire) -> u64 {
+    let (input, cached, written, output) = match wire {
+        Wire::Anthropic => (300, 30, 375, 1500),
+        Wire::Openai => (200, 50, 0, 800),
+    };
+    (usage.input * input + usage.cached * cached + usage.cache_written * written + usage.output * output) / 100
+}
