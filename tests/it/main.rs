@@ -8,6 +8,7 @@ mod compiler;
 mod crash;
 mod lsp;
 mod model;
+mod notes;
 mod prove;
 mod run;
 mod select;

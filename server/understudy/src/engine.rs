@@ -17,6 +17,7 @@ pub fn choose(name: &str, text: &str, model: Result<(), &str>) -> Result<Engine,
                 Err(Failure::usage(format!("{}\n`--engine auto` asks a language model.", grammar_of(&error))))
             }
         },
+        "model" | "auto" if model.is_ok() && text.trim().is_empty() => Err(Failure::usage("the task is empty")),
         "model" => model.map(|()| Engine::Model).map_err(no_model),
         "auto" => match (grammar::parse(text), model) {
             (Ok(_), _) => Ok(Engine::Compiler),
@@ -85,6 +86,7 @@ mod tests {
         assert_eq!(chosen("model", "fix warnings", Ok(())), "model");
         assert!(chosen("model", "fix warnings", Err("set it up")).contains("set it up"));
         assert!(chosen("compiler", "add pagination", Ok(())).contains("rename SYMBOL"));
+        assert_eq!(chosen("auto", " \n", Ok(())), "the task is empty");
         assert!(chosen("magic", "x", Ok(())).contains("`magic` is not an engine"));
     }
 }

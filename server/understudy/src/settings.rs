@@ -49,8 +49,8 @@ const MOST_ATTEMPTS: u64 = 10;
 pub enum SettingsError {
     #[error("the settings in {} cannot be read: {source}", .path.display())]
     File { path: PathBuf, source: std::io::Error },
-    #[error("the settings in {} are not understood: {}", .path.display(), .source.message())]
-    Toml { path: PathBuf, source: Box<toml::de::Error> },
+    #[error("the settings in {} are not understood, line {line}: {}", .path.display(), .source.message())]
+    Toml { path: PathBuf, line: usize, source: Box<toml::de::Error> },
     #[error("{name} is `{value}`, which is not a number")]
     Number { name: &'static str, value: String },
     #[error("{what} must be at least {least}")]
@@ -152,7 +152,11 @@ impl Settings {
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Self::default()),
             Err(source) => return Err(SettingsError::File { path, source }),
         };
-        toml::from_str(&text).map_err(|source| SettingsError::Toml { path, source: Box::new(source) })
+        toml::from_str(&text).map_err(|source: toml::de::Error| {
+            let before = source.span().and_then(|span| text.get(..span.start)).unwrap_or_default();
+            let line = before.matches('\n').count() + 1;
+            SettingsError::Toml { path, line, source: Box::new(source) }
+        })
     }
 
     /// The state folder.
@@ -229,6 +233,11 @@ mod tests {
         let mut settings = Settings { timeout: Some(90), ..Settings::default() };
         settings.fill_in(&serde_json::json!({ "timeout": 5, "check_timeout": 7, "state_dir": "/elsewhere" })).unwrap();
         assert_eq!((settings.timeout, settings.check_timeout, settings.state_dir), (Some(90), Some(7), None));
+        let money = serde_json::json!({ "budget_usd": 1e6, "plan": "skip", "allow_commands": ["sh"], "model": {} });
+        let mut settings = Settings::default();
+        settings.fill_in(&money).unwrap();
+        assert!(settings.budget_usd.is_none() && settings.plan.is_none(), "an editor's settings spend no money");
+        assert!(settings.allow_commands.is_empty() && settings.model.is_none());
         let odd = Settings::default().fill_in(&serde_json::json!({ "max_attempts": "many" })).unwrap_err();
         assert!(odd.to_string().contains("max_attempts"), "{odd}");
     }

@@ -10,9 +10,13 @@ use super::{one_sentence, project, refused};
 const TASK: [&str; 2] = ["run", "add pagination to /users"];
 const QUESTION: [&str; 2] = ["explain", "where are sums made?"];
 
+/// A provider that nobody can reach, should anything ever try.
+const MINE: &str = "[model]\nuse = \"mine/claude-sonnet-4-5\"\n[model.providers.mine]\nwire = \"anthropic\"\n\
+                    base_url = \"https://mine.invalid\"\nkey_env = \"MINE_KEY\"\n";
+
 /// Puts a key beside the settings.
 fn key_file(understudy: &Understudy, name: &str, text: &str, mode: u32) {
-    understudy.configure("[model]\nuse = \"anthropic\"\n");
+    understudy.configure(MINE);
     let folder = understudy.state().ancestors().nth(2).unwrap().join("config/understudy/keys");
     fs::create_dir_all(&folder).unwrap();
     fs::write(folder.join(name), text).unwrap();
@@ -50,8 +54,14 @@ fn models_that_settings_do_not_make_are_named() {
     let cases = [
         ("use = \"nobody/x\"", "there is no provider `nobody`"),
         ("use = \"llama\"", "does not say which model"),
-        ("use = \"mine/x\"\n[model.providers.mine]\nbase_url = \"ftp://example.org\"", "base_url of the provider `mine`"),
-        ("use = \"m\"\n[model.models.m]\nprovider = \"llama\"\nmodel = \"x\"\nwindow = 10\nmax_output = 11", "max_output"),
+        (
+            "use = \"mine/x\"\n[model.providers.mine]\nbase_url = \"ftp://example.org\"",
+            "base_url of the provider `mine`",
+        ),
+        (
+            "use = \"m\"\n[model.models.m]\nprovider = \"llama\"\nmodel = \"x\"\nwindow = 10\nmax_output = 11",
+            "max_output",
+        ),
         ("fallback = \"llama/x\"", "no model is configured"),
     ];
     for (section, part) in cases {
@@ -62,7 +72,11 @@ fn models_that_settings_do_not_make_are_named() {
         let doctor = understudy.run(&project.path(), ["doctor"]).ended_with(5);
         one_sentence(&doctor, part);
     }
-    for (section, part) in [("usee = \"anthropic\"", "usee"), ("use = 3", "use"), ("[model.stages.dance]", "dance")] {
+    for (section, part) in [
+        ("usee = \"anthropic\"", "usee"),
+        ("use = 3", "line 2: invalid type: integer `3`"),
+        ("[model.stages.dance]", "dance"),
+    ] {
         understudy.configure(&format!("[model]\n{section}\n"));
         let finished = refused(&understudy, &project, ["tasks", "list"], 2, "config.toml");
         assert!(finished.stderr.contains(part), "{part} in:\n{}", finished.stderr);
@@ -75,10 +89,10 @@ fn models_that_settings_do_not_make_are_named() {
 #[test]
 fn a_key_file_is_taken_only_from_its_owner_alone() {
     let (project, understudy) = project();
-    let name = "ANTHROPIC_API_KEY";
-    understudy.configure("[model]\nuse = \"anthropic\"\n");
-    let finished = refused(&understudy, &project, TASK, 2, "no key for the provider `anthropic`");
-    for part in [name, "keys/ANTHROPIC_API_KEY", "keyctl"] {
+    let name = "MINE_KEY";
+    understudy.configure(MINE);
+    let finished = refused(&understudy, &project, TASK, 2, "no key for the provider `mine`");
+    for part in [name, "keys/MINE_KEY", "keyctl"] {
         assert!(finished.stderr.contains(part), "{part} in:\n{}", finished.stderr);
     }
     for (text, mode, part) in [
@@ -86,7 +100,7 @@ fn a_key_file_is_taken_only_from_its_owner_alone() {
         ("sk-secret-of-mine", 0o640, "chmod 600"),
         ("", 0o600, "is empty"),
         ("sk-secret-of-mine\nsk-other", 0o600, "one line"),
-        ("sk-secret-öf-mine", 0o600, "characters that no key has"),
+        ("sk-secret\u{7f}of-mine", 0o600, "characters that no key has"),
     ] {
         key_file(&understudy, name, text, mode);
         let finished = refused(&understudy, &project, TASK, 2, part);
@@ -94,7 +108,7 @@ fn a_key_file_is_taken_only_from_its_owner_alone() {
     }
     key_file(&understudy, name, "sk-secret-of-mine\n", 0o600);
     let doctor = understudy.run(&project.path(), ["doctor"]).text();
-    assert!(doctor.contains("ANTHROPIC_API_KEY from its file") && !doctor.contains("sk-secret"), "{doctor}");
+    assert!(doctor.contains("MINE_KEY from its file") && !doctor.contains("sk-secret"), "{doctor}");
 }
 
 #[test]
@@ -126,7 +140,7 @@ fn numbers_and_places_that_do_not_exist_are_named() {
         (&["--max-attempts", "11"], "--max-attempts"),
         (&["--budget-usd", "1e300"], "--budget-usd"),
         (&["--budget-usd", "inf"], "--budget-usd"),
-        (&["--timeout", "-1"], "--timeout"),
+        (&["--timeout", "0"], "--timeout"),
     ];
     for (words, part) in cases {
         refused(&understudy, &project, TASK.into_iter().chain(words.iter().copied()), 2, part);

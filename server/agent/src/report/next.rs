@@ -32,6 +32,10 @@ pub(crate) fn next_steps(
     {
         steps.extend(about_the_diff(state, tree, diff, matches!(conclusion, Conclusion::Verified)));
     }
+    // What was rejected and why binds the next try.
+    if state.request.engine == Engine::Model && state.conclusion.is_some() && !state.rejected.is_empty() {
+        steps.push(step("try again without what was rejected", format!("understudy tasks again {id}")));
+    }
     let applied = state.publications.iter().rev().find(|publication| publication.end == Some(PublicationEnd::Applied));
     if applied.is_some_and(|publication| publication.undoes.is_none()) {
         steps.push(step("take it back", format!("understudy tasks undo {id}")));
@@ -61,6 +65,9 @@ fn owed(state: &State, wait: &Wait) -> Vec<NextStep> {
     }
 }
 
+/// Less than this buys no task.
+const LEAST_BUDGET: u64 = 500_000;
+
 /// How to ask again with more of what ran out. Only where there is more of it for a model to use.
 fn more(state: &State, reason: &StopReason) -> Vec<NextStep> {
     let request = &state.request;
@@ -69,23 +76,18 @@ fn more(state: &State, reason: &StopReason) -> Vec<NextStep> {
         return Vec::new();
     }
     let (what, flag) = match reason {
-        StopReason::Budget { .. } => {
-            // Whichever is nearer to its end is the one that was in the way.
-            let accounts = &state.work.accounts;
-            let share = |used: u64, max: Option<u64>| max.map_or(0.0, |max| used as f64 / max.max(1) as f64);
-            let tokens = share(accounts.tokens(), limits.max_tokens);
-            let money = share(accounts.microdollars(), limits.budget_microdollars);
-            match (limits.budget_microdollars, limits.max_tokens) {
-                (Some(budget), _) if accounts.is_priced() && money >= tokens => {
-                    let twice = dollars(budget.saturating_mul(2));
-                    ("ask again with twice the dollars", format!("--budget-usd {}", twice.trim_start_matches('$')))
-                }
-                (_, Some(max)) => {
-                    ("ask again with twice the tokens", format!("--max-tokens {}", max.saturating_mul(2)))
-                }
-                _ => return Vec::new(),
+        // The ledger says which of them it was, and begins with it.
+        StopReason::Budget { what } if what.starts_with("the limit of") => match limits.max_tokens {
+            Some(max) => ("ask again with twice the tokens", format!("--max-tokens {}", max.saturating_mul(2))),
+            None => return Vec::new(),
+        },
+        StopReason::Budget { what } if what.starts_with("the budget of") => match limits.budget_microdollars {
+            Some(budget) => {
+                let most = dollars(budget.saturating_mul(2).max(LEAST_BUDGET));
+                ("ask again with more dollars", format!("--budget-usd {}", most.trim_start_matches('$')))
             }
-        }
+            None => return Vec::new(),
+        },
         StopReason::Attempts { max } if *max < 10 => {
             ("ask again with more attempts", format!("--max-attempts {}", max.saturating_mul(2).min(10)))
         }

@@ -1,0 +1,268 @@
+//! What the developer tells a task from the command line, and what the command line tells them: questions, plans,
+//! guidance, limits, a provider that is gone; and questions of the developer's own.
+
+use std::fs;
+
+use serde_json::{Value, json};
+use support::model::{Rules, Script, ScriptedModel, call, say};
+
+use crate::stage::{Answer, Stage};
+
+const PROJECT: &str = r#"
+-- package.json --
+{ "name": "sums", "type": "module", "scripts": { "test": "node --test" } }
+-- config.js --
+export const token = 'canary-value-of-the-environment';
+-- sum.js --
+export function sum(numbers) {
+  let all = 0;
+  for (const number of numbers) all += number;
+  return all;
+}
+-- sum.test.js --
+import test from 'node:test';
+import assert from 'node:assert/strict';
+import { sum } from './sum.js';
+
+test('adds', () => {
+  assert.equal(sum([1, 2, 3]), 6);
+});
+"#;
+
+const TASK: &str = "make it add zero";
+
+struct Scene {
+    stage: Stage,
+    model: ScriptedModel,
+}
+
+impl Scene {
+    fn new(script: impl Into<Script>) -> Self {
+        let model = ScriptedModel::start_with(Rules::default().forbid("canary-value").may_compact(), script);
+        let mut stage = Stage::text(PROJECT);
+        // The folder of the home has this name; nobody else's business.
+        model.forbid(stage.understudy.marker());
+        stage.understudy.configure(&format!(
+            "[model]\nuse = \"scripted/claude-sonnet-4-5\"\npatience = 1\n\
+             [model.providers.scripted]\nwire = \"anthropic\"\nbase_url = \"{}\"\nkey_env = \"SCRIPTED_KEY\"\n\
+             prices = \"anthropic\"\n",
+            model.base_url()
+        ));
+        stage.understudy =
+            stage.understudy.with("SCRIPTED_KEY", Rules::KEY).with("SOME_API_TOKEN", "canary-value-of-the-environment");
+        Self { stage, model }
+    }
+
+    fn said(&self, arguments: &[&str]) -> String {
+        let finished = self.stage.understudy.run(&self.stage.project.path(), arguments);
+        format!("{}{}", finished.text(), finished.stderr)
+    }
+
+    /// The tasks that wait, each with what for.
+    fn waiting(&self) -> Vec<String> {
+        let lines = self.stage.understudy.run(&self.stage.project.path(), ["tasks", "list", "--waiting", "--json"]);
+        let lines = lines.ended_with(0).json();
+        lines.as_array().unwrap().iter().map(|line| line["status"].as_str().unwrap().to_owned()).collect()
+    }
+}
+
+fn edit(old: &str, new: &str) -> Value {
+    json!({ "edits": [{ "path": "sum.js", "old": old, "new": new }] })
+}
+
+fn plan(steps: &[(&str, &str)]) -> Value {
+    let step = |(id, after): &(&str, &str)| {
+        let after: Vec<&str> = Some(*after).filter(|after| !after.is_empty()).into_iter().collect();
+        json!({ "id": id, "title": format!("part {id}"), "paths": ["sum.js"], "delivers": "a part", "after": after })
+    };
+    json!({ "steps": steps.iter().map(step).collect::<Vec<_>>() })
+}
+
+#[track_caller]
+fn next(answer: &Answer, part: &str) -> String {
+    let commands = answer.list("next").iter().filter_map(|step| step["command"].as_str());
+    commands.into_iter().find(|it| it.contains(part)).unwrap_or_else(|| panic!("no `{part}` in {answer:?}")).to_owned()
+}
+
+#[test]
+fn a_task_waits_for_answers_and_for_its_plan_and_goes_on_with_each() {
+    let scene = Scene::new([
+        call(
+            "ask",
+            json!({ "questions": [
+                { "text": "How many?", "options": ["one", "two"], "why": "it decides what is added" },
+                { "text": "Which name?", "options": [] },
+            ] }),
+        ),
+        call("propose_plan", plan(&[("a", ""), ("b", "a")])).expect("-> two").expect("a name of mine"),
+        call("edit", edit("  return all;\n", "  return all + 0;\n")),
+        call("done", json!({ "summary": "the first part" })),
+        call("edit", edit("let all = 0;", "let all = 0 + 0;")),
+        call("done", json!({ "summary": "the second part" })),
+    ]);
+    let stage = &scene.stage;
+    let asked = stage.ask(7, &["run", "--plan", "review", TASK]);
+    let id = asked.id();
+    assert_eq!(
+        (asked.verdict().as_str(), asked.report["waiting"]["for"].as_str()),
+        ("needs an answer", Some("answers"))
+    );
+    assert_eq!(next(&asked, "answer"), format!("understudy tasks answer {id} ANSWER ANSWER"));
+    assert_eq!(scene.waiting(), ["needs an answer"]);
+    let shown = scene.said(&["tasks", "show", &id]);
+    for part in ["1. How many?", "it decides what is added", "2) two", "2. Which name?"] {
+        assert!(shown.contains(part), "{part} in:\n{shown}");
+    }
+    for (answers, part) in [(&["one"][..], "asks 2 questions"), (&["one", " "], "answer 2 is empty")] {
+        let words = [&["tasks", "answer", &id][..], answers].concat();
+        let said = scene.said(&words);
+        assert!(said.contains(part), "{said}");
+    }
+    assert!(scene.said(&["tasks", "approve-plan", &id]).contains("waits for answers"));
+
+    // Two processes: what was answered is taken up by whoever goes on.
+    stage.say(0, &["tasks", "answer", &id, "2", "a name of mine", "--no-run"], b"");
+    let planned = stage.ask(7, &["tasks", "resume", &id]);
+    assert_eq!(planned.report["answers"][0], json!({ "question": "How many?", "text": "two" }));
+    assert_eq!(planned.report["plan"]["approved"], false);
+    assert_eq!(scene.waiting(), ["plan waits"]);
+    assert!(scene.said(&["tasks", "answer", &id, "x"]).contains("approve-plan"));
+    let other = stage.understudy.run(&stage.project.path(), ["tasks", "approve-plan", &id, "--version", "7"]);
+    assert!(other.ended_with(7).stderr.contains("version 1 of the plan waits"));
+
+    let document = scene.said(&["tasks", "plan", &id]);
+    assert!(document.contains("## a: part a") && document.contains("## b: part b"), "{document}");
+    let file = stage.project.beside("plan.md");
+    let name = file.to_str().unwrap();
+    fs::write(&file, document.replace("part b", "\u{202E}")).unwrap();
+    assert!(scene.said(&["tasks", "plan", &id, "--amend", "/nowhere"]).contains("cannot be read"));
+    fs::write(&file, document.replace("## b:", "## a:")).unwrap();
+    let said = scene.said(&["tasks", "plan", &id, "--amend", name]);
+    assert!(said.contains("error:") && !said.contains("panicked"), "{said}");
+    fs::write(&file, document.replace("part b", "the rest of it")).unwrap();
+    let done = stage.say(0, &["tasks", "plan", &id, "--amend", name], b"");
+    done.says("verified", "");
+
+    let plan = &done.report["plan"];
+    assert_eq!((&plan["version"], &plan["revised_from"]), (&json!(2), &json!(1)));
+    assert_eq!((&plan["revised_by"]["author"], &plan["approved"]), (&json!("user"), &json!(true)));
+    assert_eq!(plan["steps"][1]["title"], "the rest of it");
+    for step in plan["steps"].as_array().unwrap() {
+        assert_eq!((&step["status"], &step["cost"]["calls"]), (&json!("done"), &json!(2)), "{step}");
+    }
+    let usage = &done.report["usage"];
+    assert_eq!(usage["tokens"].as_u64().unwrap(), scene.model.totals().sent() + scene.model.totals().output);
+    assert_eq!((&usage["calls"], &usage["open"]), (&json!(6), &json!([])));
+    assert!(usage["microdollars"].as_u64().unwrap() > 0, "{usage}");
+    assert_eq!(usage["models"][0]["model"], "scripted/claude-sonnet-4-5");
+    assert!(done.report["attempts"][0]["configuration"].is_string(), "{:#}", done.report["attempts"]);
+    for (hunk, step) in done.list("hunks").iter().zip(["b", "b"]) {
+        let of = (&hunk["author"], &hunk["step"], &hunk["model"]);
+        assert_eq!(of, (&json!("model"), &json!(step), &json!("scripted/claude-sonnet-4-5")));
+    }
+    assert!(scene.waiting().is_empty());
+    assert!(scene.said(&["tasks", "answer", &id, "x"]).contains("has ended: verified"));
+    let shown = scene.said(&["tasks", "show", &id]);
+    for part in ["plan, version 2, in place of version 1", "✓ 1. part a", "6 calls", "of $0.50", "from the cache"] {
+        assert!(shown.contains(part), "{part} in:\n{shown}");
+    }
+    scene.model.assert_clean();
+}
+
+#[test]
+fn a_waiting_task_takes_guidance_and_more_room_but_never_less() {
+    let scene = Scene::new([
+        call("ask", json!({ "questions": [{ "text": "How many?", "options": ["one", "two"] }] })),
+        call("edit", edit("  return all;\n", "  return all + 0;\n")).expect("keep it short"),
+        call("done", json!({ "summary": "nothing more" })),
+    ]);
+    let stage = &scene.stage;
+    let id = stage.ask(7, &["run", "--plan", "skip", "--budget-usd", "0.25", "--max-tokens", "400000", TASK]).id();
+    for (flag, value, part) in [
+        ("--budget-usd", "0.25", "$0.25 already"),
+        ("--max-tokens", "1000", "400000 tokens already"),
+        ("--timeout", "60", "600 s already"),
+        ("--max-attempts", "3", "3 attempts already"),
+    ] {
+        let said = scene.said(&["tasks", "raise", &id, flag, value]);
+        assert!(said.contains(part) && said.contains("only ever raised"), "{said}");
+    }
+    let said = scene.said(&["tasks", "raise", &id, "--budget-usd", "0.75", "--max-attempts", "5"]);
+    assert!(said.contains("nobody works on task"), "{said}");
+    assert!(scene.said(&["tasks", "steer", &id, "keep", "it", "short"]).contains("next turn"));
+    let done = stage.ask(0, &["tasks", "answer", &id, "one"]);
+    done.says("verified", "");
+    let limits = &done.report["task"]["limits"];
+    assert_eq!((&limits["budget_microdollars"], &limits["max_tokens"]), (&json!(750_000), &json!(400_000)));
+    assert_eq!((&limits["max_attempts"], &limits["timeout_ms"]), (&json!(5), &json!(600_000)));
+    assert_eq!(done.report["steering"], json!(["keep it short"]));
+    assert!(scene.said(&["tasks", "raise", &id, "--timeout", "9000"]).contains("has ended"));
+    scene.model.assert_clean();
+}
+
+#[test]
+fn an_issue_is_a_task_and_a_provider_that_is_gone_is_waited_for() {
+    let scene = Scene::new([
+        call("edit", edit("  return all;\n", "  return all + 0;\n")).expect("Sums are wrong"),
+        call("done", json!({ "summary": "nothing more" })),
+    ]);
+    let stage = &scene.stage;
+    scene.model.kill();
+    let gone = stage.ask_with(5, &["run", "--plan", "skip", "--issue", "-"], b"# Sums are wrong\n\nAdd zero.\n");
+    assert_eq!((gone.verdict().as_str(), gone.report["waiting"]["for"].as_str()), ("in progress", Some("provider")));
+    assert_eq!(gone.report["task"]["source"], "issue");
+    let id = gone.id();
+    assert_eq!(next(&gone, "resume"), format!("understudy tasks resume {id}"));
+    assert_eq!(scene.waiting(), ["provider"]);
+    scene.model.revive();
+    stage.ask(0, &["tasks", "resume", &id]).says("verified", "");
+    assert!(scene.waiting().is_empty());
+}
+
+#[test]
+fn a_budget_that_is_too_small_stops_before_the_first_call() {
+    let scene = Scene::new([]);
+    let stage = &scene.stage;
+    let stopped = stage.ask(4, &["run", "--plan", "skip", "--budget-usd", "0.0001", TASK]);
+    stopped.says("stopped", "budget of $0.0001");
+    assert_eq!(next(&stopped, "run"), format!("understudy run --engine model --budget-usd 0.50 '{TASK}'"));
+    assert_eq!(stopped.report["usage"]["calls"], 0);
+    let said = scene.said(&["explain", "--budget-usd", "0.0001", "what is added?"]);
+    assert!(said.contains("budget of $0.0001"), "{said}");
+    stage.ask(0, &["tasks", "list"]);
+    assert_eq!(scene.model.requests(), 0);
+}
+
+#[test]
+fn a_question_is_answered_with_the_lines_that_show_it() {
+    let answer = || {
+        call(
+            "answer",
+            json!({ "text": "It adds them up.", "citations": [
+                { "path": "sum.js", "first_line": 1, "last_line": 5 },
+                { "path": "sum.js", "first_line": 40, "last_line": 50 },
+                { "path": "none.js", "first_line": 1, "last_line": 1 },
+            ] }),
+        )
+    };
+    let scene = Scene::new([say("I look.").call("read", json!({ "path": "config.js" })), answer(), answer()]);
+    let stage = &scene.stage;
+    let before = stage.project.fingerprint();
+    let finished = stage.understudy.run(&stage.project.path(), ["explain", "what is added?", "--at", "sum.js:3"]);
+    let finished = finished.ended_with(0);
+    let (out, err) = (finished.text(), finished.stderr);
+    for part in ["It adds them up.", "sum.js:1-5", "let all = 0;"] {
+        assert!(out.contains(part), "{part} in:\n{out}");
+    }
+    assert!(err.matches("warning:").count() == 2 && err.contains("sum.js has no lines 40-50"), "{err}");
+    assert!(err.contains("claude-sonnet-4-5") && err.contains('$'), "{err}");
+
+    let explained = stage.understudy.run(&stage.project.path(), ["explain", "--json", "what is added?"]);
+    let explained = explained.ended_with(0).json();
+    assert_eq!(explained["citations"][0]["path"], "sum.js");
+    assert_eq!(explained["unfounded"].as_array().unwrap().len(), 2);
+    assert!(explained["spent"]["microdollars"].as_u64().unwrap() > 0);
+    support::assert_same(&before, &stage.project.fingerprint());
+    assert_eq!(scene.said(&["tasks", "list", "--json"]).trim(), "[]");
+    scene.model.assert_clean();
+}
