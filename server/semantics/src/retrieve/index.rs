@@ -53,6 +53,11 @@ impl Index {
         self.numbers.values().filter_map(|&number| Some((number, self.file(number)?)))
     }
 
+    /// The files that are wanted, at their numbers.
+    pub fn by_number(&self, wanted: impl Fn(&File) -> bool) -> Vec<Option<&File>> {
+        self.files.iter().map(|file| file.as_ref().filter(|file| wanted(file))).collect()
+    }
+
     /// Files that have a word, with how often.
     pub fn with_word(&self, term: Term) -> impl Iterator<Item = (u32, u32)> {
         let all = self.postings.get(&term).map_or(&[][..], Vec::as_slice);
@@ -61,7 +66,7 @@ impl Index {
 
     /// Files in which a word that defines stands before this name.
     pub fn with_definition(&self, name: &str) -> impl Iterator<Item = u32> {
-        let all = self.definitions.get(&Term::of(name)).map_or(&[][..], Vec::as_slice);
+        let all = self.definitions.get(&Term::exact(name)).map_or(&[][..], Vec::as_slice);
         all.iter().copied().filter(|&number| self.file(number).is_some())
     }
 
@@ -168,7 +173,7 @@ fn read(path: &TreePath, text: &[u8]) -> Option<Document> {
             length += 1;
         });
         if is_defining(before) && standing.role != Role::Data {
-            defines.push(Term::of(identifier));
+            defines.push(Term::exact(identifier));
         }
         // `static mut NAME`, `const fn name`.
         before = if identifier == "mut" { before } else { identifier };

@@ -1,6 +1,7 @@
 //! Which parts of a file answer a query best: items, and the lines between them.
 
 use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
 
 use task::port::SymbolKind;
 
@@ -11,7 +12,7 @@ use crate::syntax::Found;
 /// An excerpt has no more lines than this; of a longer item it is the part with most of the words.
 const MOST_LINES: usize = 60;
 /// Words of an item of ordinary length.
-const ORDINARY: f64 = 80.0;
+const ORDINARY: f64 = 160.0;
 /// How often a word counts that the item's name has.
 const IN_NAME: f64 = 3.0;
 /// What an item counts that the query names, in units of a rare word, and one that holds a line that the query names.
@@ -33,6 +34,24 @@ pub struct Piece {
     pub is_named: bool,
 }
 
+/// The words of each line of a text, and its items: what does not depend on the query.
+#[derive(Debug)]
+pub struct Parsed {
+    lines: Vec<Vec<Term>>,
+    items: Arc<[Found]>,
+}
+
+impl Parsed {
+    pub fn new(text: &str, items: Arc<[Found]>) -> Self {
+        let read = |line| {
+            let mut terms = Vec::new();
+            words(line, |word| terms.push(Term::of(word)));
+            terms
+        };
+        Self { lines: text.lines().map(read).collect(), items }
+    }
+}
+
 /// What one line has of the query: which of its words, and how many words at all.
 #[derive(Debug, Default)]
 struct Line {
@@ -41,10 +60,14 @@ struct Line {
 }
 
 /// The best pieces of a text that share something with the query, best first; none overlaps another.
-pub fn pieces(text: &str, items: &[Found], asked: &Asked, ranked: &Ranked, most: usize) -> Vec<Piece> {
+pub fn pieces(parsed: &Parsed, asked: &Asked, ranked: &Ranked, most: usize) -> Vec<Piece> {
     let terms: HashMap<Term, usize> =
         asked.words.iter().enumerate().map(|(place, (word, _))| (Term::of(word), place)).collect();
-    let lines: Vec<Line> = text.lines().map(|line| read(line, &terms)).collect();
+    let line = |line: &Vec<Term>| Line {
+        hits: line.iter().filter_map(|term| terms.get(term).copied()).collect(),
+        length: line.len(),
+    };
+    let (lines, items): (Vec<Line>, _) = (parsed.lines.iter().map(line).collect(), &parsed.items);
     let scorer = Scorer { lines: &lines, terms: &terms, asked, ranked };
     let mut pieces: Vec<Piece> = Vec::new();
     let mut covered = vec![false; lines.len()];
@@ -84,15 +107,6 @@ fn is_looked_into(item: &Found, holds_items: bool) -> bool {
         SymbolKind::Struct | SymbolKind::Trait | SymbolKind::Constant => lines > MOST_LINES && holds_items,
         _ => false,
     }
-}
-
-fn read(line: &str, terms: &HashMap<Term, usize>) -> Line {
-    let mut out = Line::default();
-    words(line, |word| {
-        out.length += 1;
-        out.hits.extend(terms.get(&Term::of(word)));
-    });
-    out
 }
 
 struct Scorer<'a> {

@@ -12,8 +12,9 @@ use super::words::{Term, identifiers, words};
 /// How fast a repeated word stops counting, and how much long files are held back: the usual values.
 const SATURATION: f64 = 1.2;
 const BY_LENGTH: f64 = 0.75;
-/// A word that the query repeats counts no more than this.
+/// A word that the query repeats counts no more than this, and one of its first line so many times as much.
 const MOST_REPEATS: u32 = 3;
+const TITLE: f64 = 3.0;
 /// What a written name counts where it is defined, in units of its rarity.
 const DEFINED: f64 = 1.0;
 /// A file name that fits more files than this names none of them.
@@ -48,26 +49,29 @@ pub fn rank(index: &Index, text: &str, source_only: bool) -> (Asked, Vec<Ranked>
         mentions.names = identifiers(text).map(|(_, word)| word.to_owned()).collect();
     }
     let eligible = |file: &File| !source_only || !matches!(file.standing.role, Role::Test | Role::Beside);
-    let files: HashMap<u32, &File> = index.files().filter(|(_, file)| eligible(file)).collect();
-    let all = files.len() as f64;
-    let average = files.values().map(|file| f64::from(file.length)).sum::<f64>() / all.max(1.0);
+    let files = index.by_number(eligible);
+    let file = |number: u32| files.get(number as usize).copied().flatten();
+    // How rare a word is, is a question to code: locales and lists of data would drown it.
+    let is_code = |file: &File| matches!(file.standing.role, Role::Source | Role::Test);
+    let code = || files.iter().flatten().filter(|file| is_code(file));
+    let all = code().count() as f64;
+    let average = code().map(|file| f64::from(file.length)).sum::<f64>().max(1.0) / all.max(1.0);
     let mut asked = Asked { words: Vec::new(), mentions };
     let mut scores = HashMap::<u32, Ranked>::new();
     let fresh = |number| Ranked { number, score: 0.0, named: false, lines: Vec::new(), defines: Vec::new() };
-    for (word, repeats) in counted(text) {
-        let with: Vec<(u32, u32)> =
-            index.with_word(Term::of(&word)).filter(|(number, _)| files.contains_key(number)).collect();
-        let value = rarity(all, with.len()) * f64::from(repeats.min(MOST_REPEATS));
+    for (term, (word, said)) in said(text) {
+        let with: Vec<(u32, u32)> = index.with_word(term).filter(|&(number, _)| file(number).is_some()).collect();
+        let value = said * rarity(all, with.iter().filter(|&&(number, _)| file(number).is_some_and(is_code)).count());
         for (number, count) in with {
-            let length = f64::from(files[&number].length) / average;
+            let length = file(number).map_or(1.0, |file| f64::from(file.length) / average);
             let score = value * saturated(f64::from(count), length);
             scores.entry(number).or_insert_with(|| fresh(number)).score += score;
         }
         asked.words.push((word, value));
     }
     for name in &asked.mentions.names {
-        let with: Vec<u32> = index.with_definition(name).filter(|number| files.contains_key(number)).collect();
-        let value = DEFINED * rarity(all, with.len());
+        let with: Vec<u32> = index.with_definition(name).filter(|&number| file(number).is_some()).collect();
+        let value = DEFINED * rarity(all, with.iter().filter(|&&number| file(number).is_some_and(is_code)).count());
         for number in with {
             let ranked = scores.entry(number).or_insert_with(|| fresh(number));
             ranked.score += value;
@@ -75,7 +79,7 @@ pub fn rank(index: &Index, text: &str, source_only: bool) -> (Asked, Vec<Ranked>
         }
     }
     for ranked in scores.values_mut() {
-        ranked.score *= files[&ranked.number].standing.weight;
+        ranked.score *= file(ranked.number).map_or(1.0, |file| file.standing.weight);
     }
     let best = scores.values().map(|ranked| ranked.score).fold(1.0, f64::max);
     for mention in &asked.mentions.paths {
@@ -104,11 +108,28 @@ fn rarity(all: f64, with: usize) -> f64 {
     (1.0 + (all - with + 0.5) / (with + 0.5)).ln()
 }
 
-/// In alphabetical order, so that sums of floats come out equal.
-fn counted(text: &str) -> BTreeMap<String, u32> {
-    let mut counts = BTreeMap::new();
-    words(text, |word| *counts.entry(word.to_owned()).or_default() += 1);
-    counts
+/// The query's words, in an order of their own so that sums of floats come out equal, with how much each is said. What
+/// issue forms bring along is not said: headings, check lists, hidden comments.
+fn said(text: &str) -> BTreeMap<Term, (String, f64)> {
+    let mut counts = BTreeMap::<Term, (String, u32, bool)>::new();
+    let (mut in_code, mut in_comment) = (false, false);
+    for (number, line) in text.lines().enumerate() {
+        let start = line.trim_start();
+        in_code ^= start.starts_with("```") || start.starts_with("~~~");
+        in_comment |= !in_code && start.starts_with("<!--");
+        let is_form = in_comment || !in_code && ["#", "- [ ]", "- [x]"].iter().any(|form| start.starts_with(form));
+        in_comment &= !line.contains("-->");
+        if number == 0 || !is_form {
+            words(line, |word| {
+                let count = counts.entry(Term::of(word)).or_insert_with(|| (word.to_owned(), 0, number == 0));
+                count.1 += 1;
+            });
+        }
+    }
+    let weigh = |(word, count, in_title): (String, u32, bool)| {
+        (word, f64::from(count.min(MOST_REPEATS)) * if in_title { TITLE } else { 1.0 })
+    };
+    counts.into_iter().map(|(term, count)| (term, weigh(count))).collect()
 }
 
 /// The files that a written path means: those that share the longest end with it, where these are few.

@@ -7,16 +7,17 @@ use task::TreePath;
 use task::port::{Answer, Change, Definition, Excerpt, GateProblem, Item, Query, Retrieval, Retrieve, Symbol};
 
 use super::index::Index;
-use super::pieces::{Piece, pieces};
+use super::pieces::{Parsed, Piece, pieces};
 use super::rank::{Ranked, rank};
 use super::standing::MOST_SEARCHED;
 use crate::syntax::{Cap, Found, Language, items, problems};
 
-/// Pieces are looked for in so many of the best files, and in no more than four times as many as are asked for.
-const MOST_FILES: usize = 60;
+/// So many of the best files are looked into, and ranked anew with what their best piece is worth: this share of it.
+const MOST_FILES: usize = 40;
+const PIECE: f64 = 0.4;
 /// So many pieces of one file, and what each after the first counts.
-const MOST_OF_A_FILE: usize = 4;
-const ANOTHER: f64 = 0.6;
+const MOST_OF_A_FILE: usize = 6;
+const ANOTHER: f64 = 0.9;
 /// An excerpt of lines nobody wrote by hand is cut.
 const MOST_BYTES: usize = 8 << 10;
 const MOST_DEFINITIONS: usize = 200;
@@ -44,6 +45,8 @@ struct State {
     pending: BTreeMap<TreePath, Option<Arc<[u8]>>>,
     index: Index,
     items: BTreeMap<TreePath, Result<Arc<[Found]>, Cap>>,
+    /// Files that were looked into.
+    parsed: BTreeMap<TreePath, Arc<Parsed>>,
 }
 
 impl Text {
@@ -74,22 +77,46 @@ impl State {
         Some(found)
     }
 
+    fn parsed(&mut self, path: &TreePath) -> Arc<Parsed> {
+        if let Some(known) = self.parsed.get(path) {
+            return Arc::clone(known);
+        }
+        let items = self.items(path).and_then(Result::ok).unwrap_or_else(|| Arc::from([]));
+        let text = self.texts.get(path).map_or(&[][..], |text| &text[..text.len().min(MOST_SEARCHED)]);
+        let parsed = Arc::new(Parsed::new(&String::from_utf8_lossy(text), items));
+        self.parsed.insert(path.clone(), Arc::clone(&parsed));
+        parsed
+    }
+
     fn excerpts(&mut self, query: &Query) -> Vec<Excerpt> {
         let (asked, ranked) = rank(self.current(), &query.text, query.source_only);
+        let mut looked_into = Vec::new();
+        for ranked in ranked.iter().take(MOST_FILES) {
+            let Some((path, weight)) =
+                self.index.file(ranked.number).map(|file| (file.path.clone(), file.standing.weight))
+            else {
+                continue;
+            };
+            let mut found = pieces(&self.parsed(&path), &asked, ranked, MOST_OF_A_FILE);
+            if found.is_empty() {
+                found.push(beginning());
+            }
+            looked_into.push((ranked, path, weight, found));
+        }
+        let best_file = ranked.iter().map(|ranked| ranked.score).fold(f64::MIN_POSITIVE, f64::max);
+        let worth = |weight: f64, found: &[Piece]| weight * found[0].score;
+        let best_piece =
+            looked_into.iter().map(|(.., weight, found)| worth(*weight, found)).fold(f64::MIN_POSITIVE, f64::max);
         let mut excerpts = Vec::new();
-        for ranked in ranked.iter().take(MOST_FILES.min(query.most.saturating_mul(4))) {
-            let Some(path) = self.index.file(ranked.number).map(|file| file.path.clone()) else { continue };
-            let items = self.items(&path).and_then(Result::ok).unwrap_or_else(|| Arc::from([]));
+        for (ranked, path, weight, found) in looked_into {
             let Some(text) = self.texts.get(&path) else { continue };
             let text = String::from_utf8_lossy(&text[..text.len().min(MOST_SEARCHED)]);
-            let mut found = pieces(&text, &items, &asked, ranked, MOST_OF_A_FILE);
-            if found.is_empty() {
-                found.push(beginning(&text));
-            }
+            let score = (1.0 - PIECE) * ranked.score / best_file + PIECE * worth(weight, &found) / best_piece;
+            let score = if ranked.named { score + 1.0 } else { score };
             let best = found[0].score.max(f64::MIN_POSITIVE);
             for (place, piece) in found.into_iter().enumerate() {
                 let share = if place == 0 { 1.0 } else { ANOTHER * piece.score / best };
-                excerpts.push(excerpt(&path, &text, piece, ranked, ranked.score * share));
+                excerpts.push(excerpt(&path, &text, piece, ranked, score * share));
             }
         }
         let place = |excerpt: &Excerpt| (excerpt.path.clone(), excerpt.first_line);
@@ -100,10 +127,9 @@ impl State {
 }
 
 /// Only the path has to do with the query.
-fn beginning(text: &str) -> Piece {
-    let last = text.lines().take(20).count().max(1);
+fn beginning() -> Piece {
     let words = Vec::new();
-    Piece { first: 1, last: u32::try_from(last).unwrap_or(1), symbol: None, score: 0.0, words, is_named: false }
+    Piece { first: 1, last: 20, symbol: None, score: 0.0, words, is_named: false }
 }
 
 fn excerpt(path: &TreePath, text: &str, piece: Piece, ranked: &Ranked, score: f64) -> Excerpt {
@@ -171,6 +197,7 @@ impl Retrieve for Text {
                 continue;
             }
             state.items.remove(&path);
+            state.parsed.remove(&path);
             match &text {
                 Some(text) => state.texts.insert(path.clone(), Arc::clone(text)),
                 None => state.texts.remove(&path),

@@ -20,11 +20,27 @@ static SILENT: LazyLock<HashSet<&str>> = LazyLock::new(|| {
 pub struct Term(u64);
 
 impl Term {
-    /// FNV-1a over the bytes; two words that meet in it would only blur a ranking.
+    /// A word as one of its forms: `page`, `pages`, `paged`.
     pub fn of(word: &str) -> Self {
+        Self::exact(stem(word))
+    }
+
+    /// FNV-1a over the bytes; two words that meet in it would only blur a ranking.
+    pub fn exact(word: &str) -> Self {
         let step = |hash: u64, &byte: &u8| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
         Self(word.as_bytes().iter().fold(0xcbf2_9ce4_8422_2325, step))
     }
+}
+
+/// What the forms of an English word have in common, roughly. Short words are left alone.
+fn stem(word: &str) -> &str {
+    if word.len() < 5 || !word.is_ascii() {
+        return word;
+    }
+    let cut = |ending: &str| word.strip_suffix(ending).filter(|rest| rest.len() >= 4);
+    let plural = || cut("s").filter(|rest| !rest.ends_with(['s', 'u', 'i']));
+    let rest = cut("ing").or_else(|| cut("ed")).or_else(plural).unwrap_or(word);
+    rest.strip_suffix(['e', 'i', 'y']).unwrap_or(rest)
 }
 
 fn is_silent(word: &str) -> bool {
