@@ -10,6 +10,7 @@ mod flood;
 mod folders;
 mod guard;
 mod manners;
+mod model;
 mod review;
 mod rich;
 mod storm;

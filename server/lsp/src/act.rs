@@ -37,6 +37,11 @@ pub enum Work {
         instead: Option<String>,
     },
     Resume,
+    /// The request of an earlier task once more, held to what was rejected of it.
+    Again {
+        of: TaskId,
+        because: Vec<String>,
+    },
     /// A question about the code of a folder, perhaps about a line of a file (from 1).
     Explain {
         ask: Box<Ask>,
@@ -176,6 +181,7 @@ impl Crew {
         let cancel = house.cancel.clone();
         self.mailbox.post(Mail::Cancellable { act, cancel: Canceller(Box::new(move || cancel.cancel())) });
         let (task, result) = match (task, work) {
+            (_, Work::Again { of, because }) => self.again(&house, act, &of, &because),
             (_, Work::Explain { ask, folder, at }) => (None, self.explain(&house, act, *ask, folder, at)),
             (_, Work::Create { ask, patch, .. }) => self.create(&house, act, *ask, patch),
             (Some(task), work) => {
@@ -221,7 +227,7 @@ impl Crew {
     }
 
     /// Walks a task to its end, when its turn comes.
-    fn walk(&self, act: ActId, mut walk: Walk<'_>) -> Result<Done, Refusal> {
+    pub fn walk(&self, act: ActId, mut walk: Walk<'_>) -> Result<Done, Refusal> {
         let (turn, ours) = channel();
         let (task, state) = (walk.id().clone(), Box::new(walk.state().clone()));
         self.mailbox.post(Mail::Begun { act, task, state, turn });
@@ -244,7 +250,7 @@ impl Crew {
 
     fn on_task(&self, house: &House, act: ActId, task: &TaskId, work: Work) -> Result<Done, Refusal> {
         match work {
-            Work::Create { .. } | Work::Explain { .. } => Ok(Done::Task),
+            Work::Create { .. } | Work::Again { .. } | Work::Explain { .. } => Ok(Done::Task),
             Work::Resume => self.walk(act, Walk::resume(house, task).map_err(failed)?),
             Work::Purge => {
                 agent::forget(house, task).map_err(failed)?;

@@ -172,8 +172,8 @@ fn of_task(line: &TaskLine, entry: &Entry) -> Vec<Offer> {
                 }));
                 continue;
             }
-            // Both want a text.
-            Next::Steer | Next::Raise => continue,
+            // All three want a text.
+            Next::Steer | Next::Raise | Next::Again => continue,
             Next::Undo => offer(&format!("Undo apply of \"{}\"", line.title), "understudy.undo", by_revision.clone()),
             Next::Resume => {
                 offer(&format!("Resume \"{}\"", line.title), "understudy.task.resume", json!({ "task": line.id }))

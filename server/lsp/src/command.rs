@@ -9,13 +9,14 @@ use task::{Engine, HunkId, PlanPolicy, TaskId, TreeId, Trigger};
 use crate::mail::Refusal;
 
 /// Every command that is advertised, in the order of the table.
-pub const NAMES: [&str; 21] = [
+pub const NAMES: [&str; 22] = [
     "understudy.task.create",
     "understudy.task.list",
     "understudy.task.get",
     "understudy.task.resume",
     "understudy.task.cancel",
     "understudy.task.purge",
+    "understudy.task.again",
     "understudy.task.answer",
     "understudy.task.steer",
     "understudy.task.raise",
@@ -43,6 +44,7 @@ pub enum Command {
     Resume(TaskParams),
     Cancel(TaskParams),
     Purge(TaskParams),
+    Again(AgainParams),
     Answer(AnswerParams),
     Steer(SteerParams),
     Raise(RaiseParams),
@@ -135,6 +137,15 @@ pub struct ListParams {
 #[serde(deny_unknown_fields)]
 pub struct TaskParams {
     pub task: TaskId,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct AgainParams {
+    pub task: TaskId,
+    /// What was wrong with it, besides the reasons that hunks were rejected for.
+    #[serde(default)]
+    pub because: Vec<String>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -260,6 +271,7 @@ impl Command {
             "understudy.task.resume" => read(name, argument, "task").map(Self::Resume),
             "understudy.task.cancel" => read(name, argument, "task").map(Self::Cancel),
             "understudy.task.purge" => read(name, argument, "task").map(Self::Purge),
+            "understudy.task.again" => read(name, argument, "task").map(Self::Again),
             "understudy.task.answer" => read(name, argument, "").map(Self::Answer),
             "understudy.task.steer" => read(name, argument, "").map(Self::Steer),
             "understudy.task.raise" => read(name, argument, "").map(Self::Raise),

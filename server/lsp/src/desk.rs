@@ -206,7 +206,7 @@ fn publishes(work: &Work) -> bool {
 fn activity(work: &Work) -> Activity {
     match work {
         // Until its id is durable it is nobody's task.
-        Work::Create { .. } | Work::Resume | Work::Explain { .. } => Activity::Noting,
+        Work::Create { .. } | Work::Again { .. } | Work::Resume | Work::Explain { .. } => Activity::Noting,
         Work::Check { .. } | Work::CheckAgain { .. } => Activity::Checking,
         Work::Apply { .. } | Work::Undo { .. } => Activity::Publishing,
         Work::Reject { .. } | Work::Keep { .. } | Work::Cancel | Work::Purge => Activity::Noting,

@@ -239,8 +239,10 @@ impl Entry {
             Status::Review => next.extend([Next::Apply, Next::Cancel]),
             Status::Ended => {}
         }
-        if self.state.request.engine == Engine::Model && self.state.conclusion.is_none() {
-            next.extend([Next::Steer, Next::Raise]);
+        match (self.state.request.engine, &self.state.conclusion) {
+            (Engine::Model, None) => next.extend([Next::Steer, Next::Raise]),
+            (Engine::Model, Some(_)) if self.activity.is_none() => next.push(Next::Again),
+            _ => {}
         }
         let open = self.state.open_publication().is_some();
         if self.activity.is_none() && (open || self.state.last_applied().is_some()) {

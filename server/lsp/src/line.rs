@@ -45,7 +45,7 @@ pub struct TaskLine {
     /// Where a model is used.
     pub usage: Option<UsageLine>,
     pub publication: Option<PublicationLine>,
-    /// What may be called now: `cancel`, `resume`, `answer`, `approve_plan`, `steer`, `raise`, `apply`, `undo`.
+    /// What may be called now: `cancel`, `resume`, `answer`, `approve_plan`, `steer`, `raise`, `again`, `apply`, `undo`.
     pub next: Vec<Next>,
 }
 
@@ -113,6 +113,7 @@ pub enum Next {
     ApprovePlan,
     Steer,
     Raise,
+    Again,
     Apply,
     Undo,
 }

@@ -3,16 +3,17 @@
 
 use std::path::{Path, PathBuf};
 
-use agent::House;
+use agent::{House, Walk};
 use serde_json::{Value, json};
 use task::port::Note;
-use task::{Answer, Limits, Plan, State, TaskId, Wait};
+use task::{Answer, Engine, Limits, Plan, Request, State, TaskId, Wait};
 
-use crate::act::{Crew, failed};
+use crate::act::{ActId, Crew, Done, failed};
 use crate::command::LimitParams;
 use crate::entry::Loaded;
 use crate::mail::{Mail, Refusal, Reply};
 use crate::owed;
+use crate::rooms::Ask;
 
 /// One thing to tell.
 #[derive(Debug)]
@@ -43,7 +44,7 @@ impl Crew {
         self.reader.put(move || {
             let house = crew.house();
             let told = house.and_then(|house| {
-                let state = state_of(&house, &task)?;
+                let state = agent::state_of(&*house.journal, &task).map_err(failed)?;
                 if let Some(seen) = revision
                     && seen != state.revision
                 {
@@ -131,7 +132,7 @@ impl Crew {
 
     /// Writes the plan as a document, once: what stands in it later is the developer's.
     pub fn open_plan(&self, house: &House, task: &TaskId) -> Result<Value, Refusal> {
-        let state = state_of(house, task)?;
+        let state = agent::state_of(&*house.journal, task).map_err(failed)?;
         let Some(plan) = &state.plan else {
             return Err(Refusal::Failed(format!("task {task} has no plan yet")));
         };
@@ -179,16 +180,52 @@ fn raised(limits: &Limits, params: &LimitParams) -> Result<Limits, Refusal> {
     Ok(raised)
 }
 
+impl Crew {
+    /// A new task from the request of an earlier one, held to what was rejected of it and why.
+    pub fn again(
+        &self,
+        house: &House,
+        act: ActId,
+        of: &TaskId,
+        because: &[String],
+    ) -> (Option<TaskId>, Result<Done, Refusal>) {
+        let begun = self.once_more(house, of, because).and_then(|request| {
+            let walk = Walk::begin(house, request).map_err(failed)?;
+            walk.map_err(|known| Refusal::Failed(format!("a fresh request is task {known} already")))
+        });
+        match begun {
+            Err(refusal) => (None, Err(refusal)),
+            Ok(walk) => (Some(walk.id().clone()), self.walk(act, walk)),
+        }
+    }
+
+    fn once_more(&self, house: &House, of: &TaskId, because: &[String]) -> Result<Request, Refusal> {
+        let before = agent::state_of(&*house.journal, of).map_err(failed)?.request;
+        if before.engine != Engine::Model {
+            let engine = before.engine.as_str();
+            return Err(Refusal::Failed(format!("task {of} is of the {engine} engine, which does the same again")));
+        }
+        let mut constraints = before.constraints.clone();
+        constraints.extend(agent::rejections(&*house.journal, &house.state, of).map_err(failed)?);
+        let said = because.iter().filter(|text| !text.trim().is_empty());
+        constraints.extend(said.map(|text| format!("Of an earlier try the developer says: {text}")));
+        if constraints.len() == before.constraints.len() {
+            return Err(Refusal::Failed(format!(
+                "nothing of task {of} was rejected with a reason; say in `because` what was wrong"
+            )));
+        }
+        // For an id and a time of its own.
+        let ask = Ask::about(before.workspace.clone(), before.description.clone(), Engine::Model);
+        let fresh = self.rooms.request(ask).map_err(Refusal::BadParams)?;
+        let (id, created) = (fresh.id, fresh.created);
+        Ok(Request { id, created, constraints, request_id: None, trigger: None, ..before })
+    }
+}
+
 fn plan_path(house: &House, state: &State, version: u32) -> Result<PathBuf, Refusal> {
     let request = &state.request;
     let folder = agent::documents_folder(Path::new(&request.workspace), &house.state).map_err(failed)?;
     Ok(folder.join(format!("{}.plan-{version}.md", request.id)))
-}
-
-fn state_of(house: &House, task: &TaskId) -> Result<State, Refusal> {
-    let records = house.journal.records(task).map_err(|error| Refusal::Failed(error.to_string()))?;
-    let state = State::fold(records.iter().filter_map(|record| record.event.as_ref().ok()));
-    state.ok_or_else(|| Refusal::Failed(format!("the history of task {task} cannot be read")))
 }
 
 #[cfg(test)]

@@ -34,6 +34,14 @@ impl Loop {
             Command::Compare(params) => {
                 self.read(params.task.clone(), Read::Compare { task: params.task, check: params.check }, reply);
             }
+            Command::Again(params) => {
+                let Some(entry) = self.session.entries.get(&params.task) else {
+                    return self.refuse(reply, unknown(&params.task));
+                };
+                let folder = self.session.workspace(&entry.state.request.workspace);
+                let work = Work::Again { of: params.task, because: params.because };
+                self.session.desk.order(Order { task: None, folder, work, reply: Some(reply) });
+            }
             Command::Explain(params) => self.explain(params, reply),
             Command::OpenPlan(params) => self.read(params.task.clone(), Read::Plan { task: params.task }, reply),
             Command::Answer(params) => self.answer(params, reply),

@@ -5,6 +5,7 @@ mod secrets;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::time::Duration;
 
 use agent::House;
 use model::{Panel, SettingsError};
@@ -16,6 +17,10 @@ use keys::Keys;
 
 /// Names the model of every stage in place of the settings.
 const VARIABLE: &str = "UNDERSTUDY_MODEL";
+/// The provider of the models that an editor lends: there are none where no editor is connected.
+const EDITOR: &str = "editor";
+/// How long an editor's models may be out of reach, where the settings do not say.
+const PATIENCE: Duration = Duration::from_secs(900);
 
 /// The model of each stage, and what is secret on this machine.
 pub struct Models {
@@ -35,6 +40,10 @@ pub fn open(settings: &Settings) -> Models {
     let mut secrets = secrets::of_environment(std::env::vars_os());
     let panel = match (&settings.model, named) {
         (None, None) => Err(unconfigured()),
+        _ if lent(settings).is_some() => Err(format!(
+            "the settings name the models of the editor (`{EDITOR}`), which it lends to tasks that are asked for in it; \
+             `{VARIABLE}=PROVIDER/MODEL` names others for this one"
+        )),
         (section, named) => {
             let mut section = section.clone().unwrap_or_default();
             section.common = named.or(section.common);
@@ -49,6 +58,15 @@ pub fn open(settings: &Settings) -> Models {
     };
     let home = std::env::var("HOME").ok().filter(|home| home.starts_with('/'));
     Models { panel, wanted, keys: found, redactor: Redactor::new(secrets, home) }
+}
+
+/// Whether the user wants the models of the editor, and the patience with them.
+pub fn lent(settings: &Settings) -> Option<Duration> {
+    let section = settings.model.as_ref();
+    let named = variable(VARIABLE).map(|name| name.trim().to_owned());
+    let named = named.or_else(|| section.and_then(|section| section.common.clone()));
+    let patience = section.and_then(|section| section.patience).map_or(PATIENCE, Duration::from_secs);
+    (named.as_deref() == Some(EDITOR)).then_some(patience)
 }
 
 impl Models {

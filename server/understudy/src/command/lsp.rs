@@ -48,7 +48,7 @@ impl EditorRooms {
         Ok(settings)
     }
 
-    fn open(&self, audience: Audience, documents: Arc<dyn Documents>) -> Result<House, Failure> {
+    fn open(&self, audience: Audience, documents: Arc<dyn Documents>, lent: Option<Lent>) -> Result<House, Failure> {
         let settings = self.settings()?;
         let state = settings.state_folder()?;
         let mut kept = self.kept();
@@ -66,13 +66,21 @@ impl EditorRooms {
         let compilers = Arc::clone(kept.compilers.get_or_insert_with(lasting_compilers));
         drop(kept);
         let house = wiring::house(journal, &state, sandbox, compilers, audience, documents, CancelToken::new())?;
-        Ok(models::open(&settings).furnish(house))
+        let mut house = models::open(&settings).furnish(house);
+        if let (Some(lent), Some(patience)) = (lent, models::lent(&settings)) {
+            house.model = if lent.is_there() {
+                Ok(Arc::new(model::Metered::around(Box::new(lent), patience)))
+            } else {
+                Err("the settings name the models of the editor, and this one lends none at present".to_owned())
+            };
+        }
+        Ok(house)
     }
 }
 
 impl Rooms for EditorRooms {
-    fn house(&self, audience: Audience, documents: Arc<dyn Documents>, _: Lent) -> Result<House, String> {
-        self.open(audience, documents).map_err(|failure| failure.sentence)
+    fn house(&self, audience: Audience, documents: Arc<dyn Documents>, lent: Lent) -> Result<House, String> {
+        self.open(audience, documents, Some(lent)).map_err(|failure| failure.sentence)
     }
 
     fn model(&self, lent: &Lent) -> Result<(), String> {
@@ -121,7 +129,7 @@ impl Rooms for EditorRooms {
     }
 
     fn doctor(&self, folder: Option<&Path>) -> String {
-        match self.open(Audience::none(), Arc::new(agent::NoDocuments)) {
+        match self.open(Audience::none(), Arc::new(agent::NoDocuments), None) {
             // An editor shows no colours of a terminal.
             Ok(house) => anstream::adapter::strip_str(&doctor::text(&doctor::findings(&house, folder))).to_string(),
             Err(failure) => failure.sentence,

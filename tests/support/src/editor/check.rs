@@ -12,8 +12,14 @@ const INFORMATION: u64 = 3;
 const HINT: u64 = 4;
 
 /// Commands whose purpose is to show a document.
-const OPENERS: [&str; 4] =
-    ["understudy.review.open", "understudy.check.receipt", "understudy.check.compare", "understudy.doctor"];
+const OPENERS: [&str; 6] = [
+    "understudy.review.open",
+    "understudy.check.receipt",
+    "understudy.check.compare",
+    "understudy.doctor",
+    "understudy.plan.open",
+    "understudy.explain",
+];
 
 /// The rules that were broken, each with the message that broke it.
 pub(crate) fn faults(client: &Client, transcript: &[(From, Value)]) -> Vec<String> {
@@ -112,6 +118,9 @@ fn says(client: &Client, method: &str, message: &Value, found: &mut Found) {
         "workspace/codeLens/refresh" => found.unless(client.code_lens, "lenses for a client that has none", message),
         "understudy/taskChanged" | "understudy/save" => {
             found.unless(client.rich, "something of our own to a plain client", message);
+        }
+        "understudy/model" | "understudy/modelOver" => {
+            found.unless(client.model.is_some(), "a call to a model that the client does not lend", message);
         }
         _ => found.unless(false, "something that no client agreed to", message),
     }

@@ -28,6 +28,8 @@ pub struct Client {
     pub process: Option<u32>,
     /// Further options for the server, beside what `rich` says.
     pub options: Value,
+    /// Answers for a model that the editor lends; `None` where it lends none.
+    pub model: Option<fn(&Value) -> Value>,
 }
 
 impl Client {
@@ -46,6 +48,7 @@ impl Client {
             root: Some(folder.to_owned()),
             process: Some(std::process::id()),
             options: Value::Null,
+            model: None,
         }
     }
 
@@ -123,6 +126,9 @@ impl Client {
         let mut options = self.options.clone();
         if self.rich {
             options["understudy"]["protocol"] = json!(1);
+            if self.model.is_some() {
+                options["understudy"]["models"] = json!({"name": "lent", "window": 100_000, "max_output": 4000});
+            }
         }
         options
     }

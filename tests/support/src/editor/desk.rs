@@ -193,6 +193,9 @@ impl Desk {
             "workspace/configuration" => {
                 Ok(params["items"].as_array().map_or(Value::Null, |items| items.iter().map(|_| Value::Null).collect()))
             }
+            "understudy/model" if self.client.model.is_some() => {
+                Ok(self.client.model.map_or(Value::Null, |model| model(params)))
+            }
             "understudy/save" if self.client.rich => Ok(self.save_as_asked(params)),
             _ => Err(json!({"code": -32601, "message": format!("{method} is not known here")})),
         }
