@@ -3,7 +3,7 @@
 import * as vscode from 'vscode';
 import { nameOf } from './addresses';
 import { explain, explainCode } from './explain';
-import { answerQuestions, approvePlan, openPlan, raiseLimits, sendAnswers, steer } from './owed';
+import { answerQuestions, approvePlan, openPlan, raiseLimits, sendAnswers, steer, tryAgain } from './owed';
 import { type Context, allows, chooseTask, complain, refresh, revised } from './context';
 import type { CommandId } from './names';
 import type { Node } from './nodes';
@@ -57,6 +57,7 @@ const HANDLERS: Record<CommandId, Handler> = {
   'understudy.approvePlan': approvePlan,
   'understudy.steerTask': steer,
   'understudy.raiseLimits': raiseLimits,
+  'understudy.tryAgain': tryAgain,
   'understudy.explainCode': explainCode,
   'understudy.client.rename': rename,
   'understudy.client.explain': explain,

@@ -12,6 +12,7 @@ export const PALETTE = [
   'understudy.approvePlan',
   'understudy.steerTask',
   'understudy.raiseLimits',
+  'understudy.tryAgain',
   'understudy.explainCode',
   'understudy.cancelTask',
   'understudy.resumeTask',

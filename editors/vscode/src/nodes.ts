@@ -118,7 +118,7 @@ export function show(node: Node): Shown {
     case 'task': {
       const { task } = node;
       const now = look(task);
-      const context = ['task', ...task.next, ...(hasDiff(task) ? ['review'] : [])].join('.');
+      const context = ['task', ...task.next, ...(hasDiff(task) ? ['review'] : []), ...(task.plan === null ? [] : ['plan'])].join('.');
       const description = [now.text, spending(task), extent(task)].filter((part) => part !== '').join(' · ');
       const tooltip = [task.title, `${task.id} in ${task.folder}`, task.sentence].filter((part) => part !== '').join('\n');
       return { label: task.title, description, icon: now.icon, tooltip, context, opens: hasParts(task) ? 'collapsed' : 'never' };

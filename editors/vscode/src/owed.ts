@@ -1,7 +1,7 @@
 // What a task of a model wants from the developer, and what they tell it: answers, the yes to its plan, guidance, more limits.
 
 import * as vscode from 'vscode';
-import { type Context, allows, chooseTask, revised } from './context';
+import { type Context, allows, chooseTask, refresh, revised } from './context';
 import { plain } from './plain';
 import { type Question, type TaskLine, serverCommand } from './protocol';
 import { dollars } from './words';
@@ -102,4 +102,17 @@ export async function raiseLimits(context: Context, argument: unknown): Promise<
   if (max_attempts < 10) choices.push({ label: `${max_attempts + 1} attempts in place of ${max_attempts}`, limits: { max_iterations: max_attempts + 1 } });
   const chosen = await vscode.window.showQuickPick(choices, { title: plain(`More for "${task.title}"`) });
   if (chosen !== undefined) await context.server.call(serverCommand.raise, { task: task.id, limits: chosen.limits });
+}
+
+/** The same request once more, held to what was rejected of this one and to what the developer says now. */
+export async function tryAgain(context: Context, argument: unknown): Promise<void> {
+  const task = await chooseTask(context, argument, 'try again', allows('again'));
+  if (task === undefined) return;
+  const text = await vscode.window.showInputBox({
+    title: plain(`Try "${task.title}" again`),
+    prompt: 'What was wrong? Reasons that you rejected hunks for are known.',
+  });
+  if (text === undefined) return;
+  await context.server.call(serverCommand.again, { task: task.id, because: text.trim() === '' ? [] : [text] });
+  await refresh(context);
 }

@@ -4,7 +4,7 @@
 export const PROTOCOL = 1;
 
 export type Status = 'waiting' | 'running' | 'checking' | 'publishing' | 'needs you' | 'review' | 'ended' | 'interrupted';
-export type Action = 'cancel' | 'resume' | 'answer' | 'approve_plan' | 'steer' | 'raise' | 'apply' | 'undo';
+export type Action = 'cancel' | 'resume' | 'answer' | 'approve_plan' | 'steer' | 'raise' | 'again' | 'apply' | 'undo';
 
 export interface Question {
   text: string;
@@ -191,6 +191,7 @@ export const serverCommand = {
   resume: 'understudy.task.resume',
   cancel: 'understudy.task.cancel',
   forget: 'understudy.task.purge',
+  again: 'understudy.task.again',
   answer: 'understudy.task.answer',
   steer: 'understudy.task.steer',
   raise: 'understudy.task.raise',

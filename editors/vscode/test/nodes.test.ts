@@ -56,5 +56,6 @@ test('a task that waits lists its questions, its plan and what it used', () => {
   assert.deepEqual(asked.flatMap((part) => (part.kind === 'line' && part.answer ? [part.answer] : [])), ['20', '50']);
   const plan = { version: 1, steps: [{ id: '1', title: 'Read the cursor', status: 'stale' as const }] };
   const planned = partsOf(task({ ...waiting, next: ['approve_plan'], plan }), undefined).map((part) => show(part).label);
+  assert.equal(show({ kind: 'task', task: task({ ...waiting, next: ['approve_plan'], plan }) }).context, 'task.approve_plan.plan');
   assert.deepEqual(planned.slice(1), ['Read or change the plan', 'Approve the plan', 'Read the cursor', '10 tokens']);
 });

@@ -225,6 +225,7 @@ local SUBCOMMANDS = {
   approve = { complete = task_ids, run = owed.approve },
   steer = { run = owed.steer },
   raise = { run = owed.raise },
+  again = { run = owed.again },
   explain = { run = owed.explain_here },
   tasks = {
     run = function(of)

@@ -133,6 +133,18 @@ function M.steer(of, text)
   end)
 end
 
+--- The same request once more, held to what was rejected of it and to what the developer says now.
+---@param of vim.lsp.Client
+---@param text string
+function M.again(of, text)
+  tasks.choose(of, { fits = allows('again'), none = 'no task of a model has ended' }, function(line)
+    local because = text ~= '' and { text } or nil
+    client.execute(of, 'task.again', { task = line.id, because = because }, function(answer)
+      say.answer(('%s: once more (%s)'):format(line.title, answer.task))
+    end)
+  end)
+end
+
 --- More of what a task may use: `$1.50`, `2000000 tokens`, `5 attempts`, `1200 seconds`.
 ---@param text string
 ---@return table? limits
