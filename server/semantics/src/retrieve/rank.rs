@@ -19,6 +19,8 @@ const TITLE: f64 = 3.0;
 const DEFINED: f64 = 1.0;
 /// A file name that fits more files than this names none of them.
 const MOST_NAMED: usize = 3;
+/// Of a longer query the beginning is read: what follows is a log.
+const MOST_ASKED: usize = 64 << 10;
 /// In a query of so few words each may be a name.
 const FEW_WORDS: usize = 3;
 
@@ -44,6 +46,7 @@ pub struct Ranked {
 
 /// Files by score, best first; equal ones by path. Those that share nothing with the query are not among them.
 pub fn rank(index: &Index, text: &str, source_only: bool) -> (Asked, Vec<Ranked>) {
+    let text = &text[..text.floor_char_boundary(MOST_ASKED)];
     let mut mentions = mentions(text);
     if identifiers(text).nth(FEW_WORDS).is_none() {
         mentions.names = identifiers(text).map(|(_, word)| word.to_owned()).collect();
