@@ -17,6 +17,10 @@ use crate::wire::with_ids;
 
 /// A provider's own count may differ a little from its bill.
 const COUNTED_MARGIN: f64 = 1.01;
+/// Where earlier calls were billed so much beyond the provider's count, its count is not what it bills.
+const BILLED_BEYOND: f64 = 1.1;
+/// The parts of a text may differ in how they count.
+const EXPERIENCE_MARGIN: f64 = 1.05;
 /// An answer with less room is not worth asking for.
 const LEAST_OUTPUT: u64 = 1024;
 
@@ -110,7 +114,7 @@ impl<'a> Meter<'a> {
             )));
         }
         let input = match by_provider {
-            Some(tokens) => times(tokens, COUNTED_MARGIN),
+            Some(tokens) => worst_of(tokens, ratio.map_or(0, |ratio| times(counted, ratio))),
             None => self.experience.worst(call, &profile.name, counted, ratio),
         };
         let floor = LEAST_OUTPUT.min(most);
@@ -159,6 +163,14 @@ impl<'a> Meter<'a> {
     }
 }
 
+/// The most that a call can count, from what its provider says and from what was reported of earlier calls. A provider
+/// that bills more than it counts is held to its bills.
+fn worst_of(by_provider: u64, by_experience: u64) -> u64 {
+    let counted = times(by_provider, COUNTED_MARGIN);
+    let billed = by_experience > times(by_provider, BILLED_BEYOND);
+    if billed { counted.max(times(by_experience, EXPERIENCE_MARGIN)) } else { counted }
+}
+
 fn spent(used: &Used, reported: bool, price: Option<&Price>) -> Spent {
     Spent {
         input: used.input,
@@ -178,5 +190,17 @@ fn sum(one: &Spent, two: &Spent) -> Spent {
         output: one.output.saturating_add(two.output),
         microdollars: one.microdollars.zip(two.microdollars).map(|(one, two)| one.saturating_add(two)),
         reported: one.reported && two.reported,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_provider_that_bills_more_than_it_counts_is_held_to_its_bills() {
+        assert_eq!(worst_of(1000, 0), 1010);
+        assert_eq!(worst_of(1000, 1050), 1010);
+        assert_eq!(worst_of(1000, 3000), 3150);
     }
 }

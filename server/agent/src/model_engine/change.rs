@@ -2,10 +2,11 @@
 //! counts, and nothing outside the step's scope is ever touched.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
+use regex::Regex;
 use task::port::{Answer, GateReport, Refactored, Refactoring, Retrieve};
-use task::{Edit, EditSet, FileEdit, Step, TreeId, TreePath};
+use task::{Edit, EditSet, FileEdit, Mode, Step, TreeId, TreePath};
 use worktree::ApplyError;
 
 use super::arguments::{Create, ExactEdit, Move, Rename, SymbolEdit};
@@ -15,6 +16,9 @@ use crate::{Error, walk::Walk};
 
 /// Bytes of a new file at most.
 const LARGEST: usize = 1 << 20;
+
+/// What stands for a secret, or for text that was too long, in what a model is shown.
+static MARK: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(r"\[[A-Za-z0-9 ]{1,40} left out\]").ok());
 
 /// What came of a call that wanted to change something: the new tree with a sentence, or a sentence about why not.
 pub(crate) type Changed = Result<(TreeId, String), String>;
@@ -151,6 +155,9 @@ impl Walk<'_> {
                 )));
             }
         }
+        if let Some(why) = self.in_the_way(looks.tree, &edits)? {
+            return Ok(Err(format!("{why}. Nothing was changed.")));
+        }
         let tree = match self.store.apply(looks.tree, &edits) {
             Ok(tree) => tree,
             Err(ApplyError::Store(error)) => return Err(error.into()),
@@ -162,12 +169,41 @@ impl Walk<'_> {
         for path in &paths {
             let (before, after) = (self.store.read(looks.tree, path)?, self.store.read(&tree, path)?);
             let Some(after) = after else { continue };
+            if let Some(mark) = new_mark(before.as_deref(), &after) {
+                return Ok(Err(format!(
+                    "the edit would write `{mark}` into {path}. That is not its text: it stands for something that you were not shown and that has to stay. Take smaller pieces around it as `old`. Nothing was changed."
+                )));
+            }
             if let Some(why) = new_fault(looks.retrieve, path, before, &after) {
                 return Ok(Err(format!("the edit would leave {path} broken: {why}. Nothing was changed.")));
             }
         }
         let said: Vec<String> = paths.iter().map(ToString::to_string).collect();
         Ok(Ok((tree, format!("changed {}", said.join(", ")))))
+    }
+
+    /// What stands where a new file wants a folder, or a folder where it wants to be: a link or a file never goes away to
+    /// make room.
+    fn in_the_way(&self, tree: &TreeId, edits: &EditSet) -> Result<Option<String>, Error> {
+        let made = edits.files.iter().filter_map(|edit| match edit {
+            FileEdit::Create { path, .. } | FileEdit::Move { to: path, .. } => Some(path),
+            _ => None,
+        });
+        for path in made {
+            let mut above = path.parent();
+            while let Some(folder) = above {
+                if let Some(entry) = self.store.entry(tree, &folder)? {
+                    let what = if entry.mode == Mode::Symlink { "a symbolic link" } else { "a file" };
+                    return Ok(Some(format!("{folder} is {what} and no folder, so {path} cannot be there")));
+                }
+                above = folder.parent();
+            }
+            let entries = self.store.entries(tree)?;
+            if entries.keys().any(|other| other.strip_prefix(path).is_some()) {
+                return Ok(Some(format!("{path} is a folder")));
+            }
+        }
+        Ok(None)
     }
 
     /// Whether the compiler has anything to say about this tree.
@@ -205,6 +241,21 @@ fn ends_with_path(name: &str, written: &str) -> bool {
     name == wanted || name.strip_suffix(&wanted).is_some_and(|before| before.ends_with("::"))
 }
 
+/// A mark for what the model was not shown that stands in a text more often than before: an edit that repeats it would put
+/// the mark where a secret was.
+fn new_mark(before: Option<&[u8]>, after: &[u8]) -> Option<String> {
+    let count = |text: &str| {
+        let mut marks: BTreeMap<String, usize> = BTreeMap::new();
+        for found in MARK.iter().flat_map(|mark| mark.find_iter(text)) {
+            *marks.entry(found.as_str().to_owned()).or_default() += 1;
+        }
+        marks
+    };
+    let before = count(std::str::from_utf8(before.unwrap_or_default()).unwrap_or_default());
+    let after = count(std::str::from_utf8(after).ok()?);
+    after.into_iter().find(|(mark, times)| before.get(mark).copied().unwrap_or(0) < *times).map(|(mark, _)| mark)
+}
+
 /// What is wrong with a text that was not wrong before.
 fn new_fault(retrieve: &dyn Retrieve, path: &TreePath, before: Option<Arc<[u8]>>, after: &[u8]) -> Option<String> {
     let faults = |text: &[u8]| match retrieve.syntax(path, text) {
@@ -222,6 +273,15 @@ fn new_fault(retrieve: &dyn Retrieve, path: &TreePath, before: Option<Arc<[u8]>>
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_mark_for_what_was_left_out_is_never_written_down() {
+        let text = b"key = '[AWS key left out]'";
+        assert_eq!(new_mark(Some(b"key = 'AKIA'"), text).as_deref(), Some("[AWS key left out]"));
+        assert_eq!(new_mark(None, b"a [120 bytes left out] b").as_deref(), Some("[120 bytes left out]"));
+        assert_eq!(new_mark(Some(text), text), None);
+        assert_eq!(new_mark(Some(text), b"nobody was left out"), None);
+    }
 
     #[test]
     fn a_written_name_may_leave_out_the_beginning_of_a_path() {

@@ -142,7 +142,9 @@ impl Walk<'_> {
                 self.fail(attempt, step, &reached, &what)?;
                 let stuck =
                     self.state.attempts.iter().rev().take(2).filter(|it| it.outcome.as_deref() == Some(what.as_str()));
-                if stuck.count() >= 2 {
+                // The reason is worth more than the number of attempts that it used up.
+                let spent = self.state.attempts.len() >= self.state.request.limits.max_attempts as usize;
+                if stuck.count() >= 2 || spent {
                     return Ok(Some(self.hand_over_best(StopReason::NonProgress { what })?));
                 }
                 Ok(None)

@@ -24,8 +24,9 @@ const IDLE_HINT: usize = 16;
 const IDLE_END: usize = 32;
 /// Tokens of one reply at most.
 const OUTPUT: u64 = 16_384;
-/// Bytes of arguments of one call at most; more is no edit but an accident.
-const ARGUMENTS: usize = 1 << 20;
+/// Bytes of arguments of one call at most. An answer has fewer by far where a provider keeps to the length that was asked
+/// for; what goes on for ever would otherwise be sent back, and paid, with each turn.
+const ARGUMENTS: usize = 256 << 10;
 /// Answers in a row that call no tool.
 const WORDS_ONLY: usize = 3;
 

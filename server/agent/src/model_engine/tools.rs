@@ -12,6 +12,9 @@ use super::looks::{Looked, Looks};
 use super::prompt;
 use crate::{Error, Progress, walk::Walk};
 
+/// How often a plan may be replaced in one task. Who plans again and again works on nothing.
+const REVISIONS: u32 = 8;
+
 /// Where in the walk a conversation belongs.
 #[derive(Debug, Clone)]
 pub(crate) struct Seat {
@@ -291,6 +294,11 @@ impl Walk<'_> {
         let present = self.state.plan.as_ref().map(|plan| plan.version);
         if seat.stage == Stage::Code && because.is_empty() {
             return Output::failed("a plan in place of the present one needs its reason (`because`)");
+        }
+        if seat.stage == Stage::Code && present.is_some_and(|version| version > REVISIONS) {
+            return Output::failed(format!(
+                "the plan was replaced {REVISIONS} times already and stays as it is: finish the step, or call `done` and say what is in the way"
+            ));
         }
         match proposed.plan(present.unwrap_or(0) + 1, present) {
             Ok(plan) if seat.stage == Stage::Code => Output::end(End::Revised { plan, because }),
