@@ -188,7 +188,11 @@ impl Report {
         limitations.sort();
         limitations.dedup();
         let waiting = waiting(state).cloned();
-        let standing = Standing::of(conclusion.as_ref(), waiting.as_ref());
+        let mut standing = Standing::of(conclusion.as_ref(), waiting.as_ref());
+        if matches!(conclusion, Some(Conclusion::Stopped { .. })) {
+            // Why it stopped says nothing about the tree that is handed over.
+            standing.reasons.extend(judgement.iter().flat_map(|judgement| judgement.reasons.iter().cloned()));
+        }
         let costs = Costs::of(records);
         Self {
             verdict: standing.verdict,
