@@ -29,21 +29,21 @@ macro_rules! scenes {
 }
 
 scenes! {
-    names_that_are_made_up: path check tool;
+    names_that_are_made_up: path symbol check tool;
     edits: no_match two_matches line_ends trailing_spaces overlap half broken_syntax;
-    scope: outside_step outside_request;
-    arguments: no_json no_object wrong_types same_ids calls_after_done;
-    answers: empty words_only refusal filter cut_off unknown_stop endless_search giant_answer
+    scope: outside_step outside_request forbidden_places;
+    arguments: no_json no_object wrong_types two_megabytes same_ids calls_after_done;
+    answers: empty words_only refusal filter cut_off unknown_stop endless_reading endless_search giant_answer
         window_too_small window_full_once;
-    judges_that_are_cheated: hard_coded_unseen
-        no_test_script removes_manifest claims_without_change
-       ;
+    judges_that_are_cheated: deletes_tests skips_test empties_test rewrites_expected hard_coded hard_coded_unseen
+        exits_zero no_test_script narrow_test_script filtered_test_script removes_manifest claims_without_change
+        claims_with_failures breaks_the_base;
     orders_from_strangers: orders_in_code orders_in_guidance orders_in_issue orders_in_output secret_in_tree
-       ;
-    circles: same_failure same_failure_then_stop two_trees asks_for_ever asks_nothing;
+        secret_in_code;
+    circles: same_failure same_failure_then_stop two_trees asks_for_ever asks_the_same asks_nothing;
     plans: plan_in_a_circle plan_of_nothing plan_of_a_hundred plan_too_wide edits_while_planning never_plans
-       ;
-    money: no_usage half_as_much_again costs_nothing storm storm_for_ever wrong_key
+        plans_for_ever;
+    money: no_usage half_as_much_again three_times costs_nothing storm storm_for_ever wrong_key dying_streams
         sign_in_page one_cent no_money two_thousand_tokens spends_in_the_middle rejected_request;
 }
 
