@@ -1,5 +1,8 @@
 //! Tasks for a language model, from the command line to the verdict: the model is scripted, everything else is real.
 
+mod events;
 mod expectation;
+mod golden;
+mod graph;
 mod misbehaviour;
 mod scene;

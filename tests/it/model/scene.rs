@@ -39,12 +39,16 @@ impl Scene {
     pub fn with(project: Project, script: impl Into<Script>, wire: Wire) -> Self {
         let mut stage = Stage::new(project);
         stage.understudy = stage.understudy.with("SCRIPTED_KEY", Rules::KEY);
-        let home = stage.understudy.state().ancestors().nth(2).unwrap().to_str().unwrap().to_owned();
-        let rules = Rules::default().forbid(&home).forbid("canary-secret").may_compact();
-        let model = ScriptedModel::start_with(rules, script);
+        let model = ScriptedModel::start_with(rules(&stage), script);
         let scene = Self { stage, model };
         scene.configure(&scene.model.base_url(), wire);
         scene
+    }
+
+    /// Another model takes the place of the one before, in the same home.
+    pub fn recast(&mut self, script: impl Into<Script>, wire: Wire) {
+        self.model = ScriptedModel::start_with(rules(&self.stage), script);
+        self.configure(&self.model.base_url(), wire);
     }
 
     /// Points the command at a provider.
@@ -84,4 +88,10 @@ impl Scene {
         let usage = &answer.report["usage"];
         assert_eq!(usage["tokens"], Value::from(reported), "{usage}\n{}", self.model.transcript());
     }
+}
+
+/// What may stand in no request: the developer's home, and whatever a test calls secret.
+fn rules(stage: &Stage) -> Rules {
+    let home = stage.understudy.state().ancestors().nth(2).unwrap().to_str().unwrap().to_owned();
+    Rules::default().forbid(&home).forbid("canary-secret").may_compact()
 }

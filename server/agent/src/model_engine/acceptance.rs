@@ -21,14 +21,11 @@ pub(crate) enum Met {
 
 /// Whether the receipts of a tree show a criterion.
 pub(crate) fn met<'a>(criterion: &str, receipts: impl Iterator<Item = &'a Receipt>) -> Met {
-    let Some(name) = FORM.as_ref().and_then(|form| form.captures(criterion)).map(|found| found[1].to_owned()) else {
-        return Met::Unknown;
-    };
+    let Some(name) = named_in(criterion) else { return Met::Unknown };
     let mut found = false;
     let mut against: Vec<Item> = Vec::new();
     for receipt in receipts {
-        let tests = receipt.items.iter().filter(|item| matches!(item.kind, ItemKind::Test | ItemKind::Doctest));
-        for item in tests.filter(|item| is_named(&item.id.path, &name)) {
+        for item in receipt.items.iter().filter(|item| is_test(item) && is_named(&item.id.path, name)) {
             found = true;
             if item.result != ItemResult::Passed && !against.iter().any(|other| other.id == item.id) {
                 against.push(item.clone());
@@ -40,6 +37,19 @@ pub(crate) fn met<'a>(criterion: &str, receipts: impl Iterator<Item = &'a Receip
         (true, false) => Met::No(format!("the test `{name}` does not pass"), against),
         (false, _) => Met::No(format!("no test called `{name}` ran"), Vec::new()),
     }
+}
+
+/// Whether a criterion asks for this very test.
+pub(crate) fn asks_for(criterion: &str, item: &Item) -> bool {
+    is_test(item) && named_in(criterion).is_some_and(|name| is_named(&item.id.path, name))
+}
+
+fn named_in(criterion: &str) -> Option<&str> {
+    FORM.as_ref()?.captures(criterion)?.get(1).map(|name| name.as_str())
+}
+
+fn is_test(item: &Item) -> bool {
+    matches!(item.kind, ItemKind::Test | ItemKind::Doctest)
 }
 
 /// A test is named by its whole path, or by the end of it.

@@ -49,7 +49,8 @@ pub(crate) fn of(judgement: &Judgement, unmet: &[Item], looks: &Looks<'_>) -> St
             let _ = writeln!(text, "- {reason}");
         }
     }
-    let known = |item: &&Item| !judgement.comparisons.iter().any(|it| it.new_failures.iter().any(|new| new.id == item.id));
+    let known =
+        |item: &&Item| !judgement.comparisons.iter().any(|it| it.new_failures.iter().any(|new| new.id == item.id));
     let unmet: Vec<&Item> = unmet.iter().filter(known).take(SHOWN.saturating_sub(shown)).collect();
     if !unmet.is_empty() {
         text.push_str("What was asked for and does not pass:\n");

@@ -5,9 +5,11 @@ use std::collections::BTreeSet;
 
 use task::port::Stage;
 use task::{
-    AttemptId, Conclusion, Event, Judgement, Plan, Question, Signature, Step, StepId, StopReason, TreeId, TreePath,
+    AttemptId, Conclusion, Event, Item, Judgement, Plan, Question, Signature, Step, StepId, StopReason, TreeId,
+    TreePath,
 };
 
+use super::acceptance::asks_for;
 use super::controller::{Course, best, course};
 use super::feedback;
 use super::talk::Talked;
@@ -265,7 +267,7 @@ impl Walk<'_> {
         let (verified, reasons) = (judgement.verified, judgement.reasons.join("; "));
         let helpless = !is_conclusive(&judgement);
         let trouble = self.with_looks(tree, |_, looks| Ok(feedback::of(&judgement, &unmet, looks)))?;
-        let target = self.culprit(plan, &judgement);
+        let target = self.culprit(plan, &judgement, &unmet);
         let ran = self.take_ran();
         let judgement = Some(Box::new(judgement));
         self.record(Event::Checked { attempt, tree: tree.clone(), receipts, judgement, ran })?;
@@ -279,18 +281,17 @@ impl Walk<'_> {
         Ok(None)
     }
 
-    /// The step that is to be done again: the one whose files the failures name most often, else the last.
-    fn culprit(&self, plan: &Plan, judgement: &Judgement) -> Step {
+    /// The step that is to be done again: the one that the failures name most often, by the tests that must pass when it is
+    /// done or by its files, and of equals the earliest, as what builds upon it fails with it; else the last.
+    fn culprit(&self, plan: &Plan, judgement: &Judgement, unmet: &[Item]) -> Step {
         let order = plan.order();
-        let at: Vec<&TreePath> = judgement
-            .comparisons
-            .iter()
-            .flat_map(|it| &it.new_failures)
-            .filter_map(|item| item.at.as_ref().map(|(path, _)| path))
-            .collect();
+        let failures: Vec<&Item> = judgement.comparisons.iter().flat_map(|it| &it.new_failures).chain(unmet).collect();
         let hits = |step: &Step| {
             let record = self.state.work.steps.get(&step.id);
-            record.map_or(0, |record| at.iter().filter(|path| record.files.contains(**path)).count())
+            let stands_in =
+                |item: &Item| record.zip(item.at.as_ref()).is_some_and(|(it, (path, _))| it.files.contains(path));
+            let owed = |item: &Item| step.acceptance.iter().any(|criterion| asks_for(criterion, item));
+            failures.iter().filter(|item| owed(item) || stands_in(item)).count()
         };
         let named = order.iter().rev().max_by_key(|step| hits(step)).filter(|step| hits(step) > 0);
         named.or(order.last()).map_or_else(|| plan.steps[0].clone(), |step| (*step).clone())
