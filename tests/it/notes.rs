@@ -5,6 +5,7 @@ use std::fs;
 
 use serde_json::{Value, json};
 use support::model::{Rules, Script, ScriptedModel, call, say};
+use support::{Finished, Running};
 
 use crate::stage::{Answer, Stage};
 
@@ -82,6 +83,38 @@ fn plan(steps: &[(&str, &str)]) -> Value {
 fn next(answer: &Answer, part: &str) -> String {
     let commands = answer.list("next").iter().filter_map(|step| step["command"].as_str());
     commands.into_iter().find(|it| it.contains(part)).unwrap_or_else(|| panic!("no `{part}` in {answer:?}")).to_owned()
+}
+
+/// Runs the command at a terminal of its own, at which somebody types this.
+fn at_terminal(scene: &Scene, arguments: &[&str], typed: &str) -> Finished {
+    let state = scene.stage.understudy.state();
+    let words = [env!("CARGO_BIN_EXE_understudy")].iter().chain(arguments).map(|word| format!("'{word}'"));
+    let mut script = support::command("script");
+    script.args(["--quiet", "--return", "--command", &words.collect::<Vec<_>>().join(" "), "/dev/null"]);
+    script.current_dir(scene.stage.project.path()).env("UNDERSTUDY_STATE_DIR", &state);
+    let home = state.ancestors().nth(2).unwrap();
+    script.env("XDG_CONFIG_HOME", home.join("config")).env("HOME", home).env("SCRIPTED_KEY", Rules::KEY);
+    Running::start(script).feed(typed.as_bytes())
+}
+
+#[test]
+fn at_a_terminal_it_asks_there_and_goes_on() {
+    let ask = || call("ask", json!({ "questions": [{ "text": "How many?", "options": ["one", "two"] }] }));
+    let scene = Scene::new([
+        ask(),
+        call("propose_plan", plan(&[("a", "")])).expect("-> two"),
+        call("edit", edit("  return all;\n", "  return all + 0;\n")),
+        call("done", json!({ "summary": "nothing more" })),
+        ask(),
+    ]);
+    let said = at_terminal(&scene, &["run", "--plan", "review", TASK], "\n2\ny\n").ended_with(0).text();
+    for part in ["2) two", "leaves it for later", "Carry out version 1 of the plan?", "1. part a", "verified"] {
+        assert!(said.contains(part), "{part} in:\n{said}");
+    }
+    // Whoever leaves it is told how to come back to it.
+    let said = at_terminal(&scene, &["run", "--plan", "review", TASK], "\u{4}").ended_with(7).text();
+    assert!(said.contains("understudy tasks answer") && said.contains("1) one"), "{said}");
+    assert_eq!(scene.waiting(), ["needs an answer"]);
 }
 
 #[test]

@@ -4,7 +4,7 @@ use std::io::{BufRead as _, IsTerminal as _, Write as _};
 
 use agent::{House, Walk};
 use task::port::Note;
-use task::{Answer, Plan, Question, State, Wait};
+use task::{Answer, Question, State, Wait};
 
 use crate::failure::Failure;
 use crate::{render, wiring};
@@ -27,6 +27,7 @@ impl Dialogue {
 /// Walks until the task has ended, or waits for something that nobody here gives it.
 pub fn walk_on<'h>(house: &'h House, mut walk: Walk<'h>, dialogue: Dialogue) -> Result<Walk<'h>, Failure> {
     loop {
+        let known = walk.state().plan.as_ref().map(|plan| plan.version);
         match walk.run() {
             // The report of a task that waits for its provider says so, with the code for it.
             Ok(_) | Err(agent::Error::Paused(_)) => {}
@@ -35,7 +36,7 @@ pub fn walk_on<'h>(house: &'h House, mut walk: Walk<'h>, dialogue: Dialogue) -> 
         let Some(wait) = agent::waiting(walk.state()).filter(|_| dialogue == Dialogue::AtTerminal) else {
             return Ok(walk);
         };
-        let Some(note) = ask(walk.state(), wait)? else { return Ok(walk) };
+        let Some(note) = ask(walk.state(), wait, known)? else { return Ok(walk) };
         house.journal.post(walk.id(), &note)?;
         let id = walk.id().clone();
         drop(walk);
@@ -43,8 +44,9 @@ pub fn walk_on<'h>(house: &'h House, mut walk: Walk<'h>, dialogue: Dialogue) -> 
     }
 }
 
-/// What the developer says to what a task waits for; `None` where they leave it for later.
-fn ask(state: &State, wait: &Wait) -> Result<Option<Note>, Failure> {
+/// What the developer says to what a task waits for; `None` where they leave it for later. `known` is the version of the
+/// plan that was there before: a newer one was just shown as it came.
+fn ask(state: &State, wait: &Wait, known: Option<u32>) -> Result<Option<Note>, Failure> {
     match wait {
         Wait::Answers { questions } => {
             anstream::eprintln!("{}", render::heading("the task needs an answer"));
@@ -58,7 +60,10 @@ fn ask(state: &State, wait: &Wait) -> Result<Option<Note>, Failure> {
         }
         Wait::PlanApproval { version } => {
             let Some(plan) = &state.plan else { return Ok(None) };
-            approval_of(plan, *version)
+            if known == Some(plan.version) {
+                anstream::eprint!("{}", render::plan(plan));
+            }
+            approval_of(*version)
         }
         Wait::Provider { .. } => Ok(None),
     }
@@ -74,8 +79,7 @@ fn answer_to(question: &Question) -> Result<Option<String>, Failure> {
     }
 }
 
-fn approval_of(plan: &Plan, version: u32) -> Result<Option<Note>, Failure> {
-    anstream::eprint!("{}", render::plan(plan));
+fn approval_of(version: u32) -> Result<Option<Note>, Failure> {
     let question = format!("Carry out version {version} of the plan? [y/N] ");
     let yes = matches!(read_line(&question)?.as_deref(), Some("y" | "Y" | "yes"));
     Ok(yes.then_some(Note::ApprovePlan { version }))

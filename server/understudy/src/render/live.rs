@@ -8,10 +8,10 @@ use std::time::Duration;
 
 use agent::{Audience, Progress, Side};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use task::{Event, Plan, StepId, Verdict, dollars};
+use task::{Event, Plan, StepId, Verdict};
 
 use super::style::{bold, dim, doubtful, duration, good, poor};
-use super::words::{grouped, plan, share};
+use super::words::{about, about_dollars, plan, share};
 
 /// The live view of one task.
 #[derive(Debug)]
@@ -104,7 +104,7 @@ impl Live {
             Event::StepEnded { step, done, outcome, .. } => {
                 let mark = if *done { good("✓") } else { poor("✗") };
                 let outcome = if outcome.is_empty() { String::new() } else { dim(task::printable(outcome)) };
-                self.line(format!("{mark} step {} {outcome}", self.name(step)));
+                self.line(format!("{mark} step {}  {outcome}", self.name(step)));
             }
             Event::StepsStale { because, steps, .. } => {
                 let steps: Vec<&str> = steps.iter().map(StepId::as_str).collect();
@@ -132,7 +132,7 @@ impl Live {
                     self.line(format!("            {}", task::printable(problem)));
                 }
             }
-            Event::Checkpointed { what, .. } if what != "proposal" => {
+            Event::Checkpointed { what, .. } if what != "proposal" && !self.is_step(what) => {
                 self.line(format!("{} {}", good("✓"), task::printable(what)));
             }
             // Nothing moves while somebody is asked.
@@ -163,6 +163,11 @@ impl Live {
         self.seen(|seen| seen.steps.get(step).cloned()).unwrap_or_else(|| step.to_string())
     }
 
+    /// A checkpoint of a step says nothing that its end does not say.
+    fn is_step(&self, what: &str) -> bool {
+        self.seen(|seen| seen.steps.keys().any(|step| what.strip_prefix("step ") == Some(step.as_str())))
+    }
+
     fn seen<T>(&self, look: impl FnOnce(&mut Seen) -> T) -> T {
         look(&mut self.seen.lock().unwrap_or_else(PoisonError::into_inner))
     }
@@ -180,11 +185,13 @@ impl Live {
     }
 }
 
-/// What is used or reserved, in a few words.
+/// What is used or reserved, in as few letters as a line beside other news has room for.
 fn spent(tokens: u64, max_tokens: Option<u64>, microdollars: Option<u64>, max_microdollars: Option<u64>) -> String {
-    let tokens = share(grouped(tokens), max_tokens.map(grouped));
+    let tokens = share(about(tokens), max_tokens.map(about));
     match microdollars {
-        Some(used) => format!("{tokens} tokens, {}", share(dollars(used), max_microdollars.map(dollars))),
+        Some(used) => {
+            format!("{tokens} tokens, {}", share(about_dollars(used), max_microdollars.map(about_dollars)))
+        }
         None => format!("{tokens} tokens"),
     }
 }
@@ -222,10 +229,7 @@ mod tests {
 
     #[test]
     fn what_is_spent_stands_beside_what_may_be() {
-        assert_eq!(
-            spent(1234, Some(1_000_000), Some(30_000), Some(500_000)),
-            "1,234 of 1,000,000 tokens, $0.03 of $0.50"
-        );
-        assert_eq!(spent(1234, None, None, Some(500_000)), "1,234 tokens");
+        assert_eq!(spent(1234, Some(1_000_000), Some(30_000), Some(500_000)), "1.3k of 1M tokens, $0.030 of $0.500");
+        assert_eq!(spent(987, None, None, Some(500_000)), "987 tokens");
     }
 }

@@ -64,6 +64,24 @@ pub fn grouped(number: u64) -> String {
     text
 }
 
+/// `987`, `1.3k`, `1M`: rounded up, because it is counted against a limit.
+pub fn about(number: u64) -> String {
+    let (unit, letter) = match number {
+        0..1_000 => return number.to_string(),
+        1_000..999_901 => (1_000, 'k'),
+        _ => (1_000_000, 'M'),
+    };
+    let tenths = number.div_ceil(unit / 10);
+    let (whole, tenth) = (tenths / 10, tenths % 10);
+    if tenth == 0 { format!("{whole}{letter}") } else { format!("{whole}.{tenth}{letter}") }
+}
+
+/// `$0.014`: tenths of a cent, rounded up.
+pub fn about_dollars(microdollars: u64) -> String {
+    let mills = microdollars.div_ceil(1000);
+    format!("${}.{:03}", mills / 1000, mills % 1000)
+}
+
 /// What was used of a limit: `12,345 of 1,000,000 tokens`.
 pub fn share(used: String, limit: Option<String>) -> String {
     limit.map_or(used.clone(), |limit| format!("{used} of {limit}"))
@@ -78,6 +96,15 @@ mod tests {
         for (number, text) in [(0, "0"), (999, "999"), (1000, "1,000"), (1_234_567, "1,234,567")] {
             assert_eq!(grouped(number), text);
         }
+    }
+
+    #[test]
+    fn what_counts_against_a_limit_is_rounded_up() {
+        for (number, text) in [(999, "999"), (1000, "1k"), (1001, "1.1k"), (999_900, "999.9k"), (999_901, "1M")] {
+            assert_eq!(about(number), text);
+        }
+        assert_eq!((about(1_200_001), about(1_000_000)), ("1.3M".to_owned(), "1M".to_owned()));
+        assert_eq!((about_dollars(1), about_dollars(1_500_000)), ("$0.001".to_owned(), "$1.500".to_owned()));
     }
 
     #[test]

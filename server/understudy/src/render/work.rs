@@ -15,6 +15,9 @@ pub fn print_plan(report: &Report) {
     if let Some(revision) = &plan.revised_by {
         println!("  {}", dim(task::printable(&revision.because)));
     }
+    for answer in &report.answers {
+        println!("  {} {}", dim(task::printable(&answer.question)), task::printable(&answer.text));
+    }
     for (number, step) in plan.steps.iter().enumerate() {
         println!("  {} {}. {}{}", mark(step.status), number + 1, task::printable(&step.title), spent(step));
         if let Some(outcome) = &step.outcome {
@@ -46,11 +49,8 @@ fn spent(step: &PlannedStep) -> String {
     dim(format!("{word}  {} tokens{money}", grouped(step.cost.tokens)))
 }
 
-/// Questions that wait, with their options; without them only what was answered.
+/// Questions that wait, with their options.
 pub fn print_questions(report: &Report) {
-    for answer in &report.answers {
-        println!("  {} {}", dim(task::printable(&answer.question)), task::printable(&answer.text));
-    }
     match &report.waiting {
         Some(Wait::Answers { questions }) => {
             for (number, asked) in questions.iter().enumerate() {
