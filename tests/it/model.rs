@@ -4,5 +4,6 @@ mod events;
 mod expectation;
 mod golden;
 mod graph;
+mod killed;
 mod misbehaviour;
 mod scene;
