@@ -128,7 +128,10 @@ export class Server implements vscode.Disposable {
 
   /** One command of the server. */
   async call<Answer>(command: ServerCommand, argument: object, cancel?: vscode.CancellationToken): Promise<Answer> {
-    return this.#ready().sendRequest<Answer>('workspace/executeCommand', { command, arguments: [argument] }, cancel);
+    const params = { command, arguments: [argument] };
+    const client = this.#ready();
+    // An absent token would be taken for a second parameter.
+    return cancel === undefined ? client.sendRequest<Answer>('workspace/executeCommand', params) : client.sendRequest<Answer>('workspace/executeCommand', params, cancel);
   }
 
   /** Tells the server something; where there is none, nobody wants to know. */

@@ -4,7 +4,9 @@
 const fs = require('node:fs');
 const os = require('node:os');
 const path = require('node:path');
+const { MOVES, converse } = require('./model.cjs');
 const { makeProject } = require('./project.cjs');
+const { configure, startProvider } = require('./provider.cjs');
 const { fixWarnings, renameHalf, comment, prove, restricted } = require('./walk.cjs');
 const { startCode, openWorkbench } = require('./workbench.cjs');
 
@@ -19,7 +21,7 @@ async function step(name, work) {
 }
 
 /** One editor with its own folders, closed whatever happens. */
-async function inEditor(name, settings, work) {
+async function inEditor(name, settings, work, prepare = async () => ({})) {
   const scratch = fs.mkdtempSync(path.join(os.tmpdir(), `understudy-vscode-${name}-`));
   const folder = path.join(scratch, 'walk');
   fs.mkdirSync(folder);
@@ -29,10 +31,11 @@ async function inEditor(name, settings, work) {
     const files = makeProject(path.join(__dirname, 'crate.txt'), folder);
     const state = path.join(scratch, 'state');
     const env = { ...process.env, UNDERSTUDY_STATE_DIR: state };
+    const more = await prepare(scratch, env);
     const all = { 'understudy.path': program, 'understudy.trace.server': 'messages', ...settings };
     code = await startCode({ editors, extension, scratch, settings: all, env });
     ui = await openWorkbench({ editors, url: code.url, folder, shots, count });
-    await work(ui, { folder, state, ...files });
+    await work(ui, { folder, state, env, program, ...files, ...more });
     await ui.close();
     code.stop();
     fs.rmSync(scratch, { recursive: true, force: true, maxRetries: 10, retryDelay: 200 });
@@ -55,6 +58,12 @@ async function main() {
     await comment(ui, step, project);
     await prove(ui, step, project);
   });
+  const provider = await startProvider(MOVES);
+  await inEditor('model', {}, (ui, project) => converse(ui, step, { ...project, provider }), async (scratch, env) => {
+    env.XDG_CONFIG_HOME = path.join(scratch, 'config');
+    configure(env.XDG_CONFIG_HOME, provider.url);
+  });
+  provider.stop();
   const distrust = { 'security.workspace.trust.enabled': true, 'security.workspace.trust.startupPrompt': 'never' };
   await inEditor('restricted', distrust, (ui) => restricted(ui, step));
   console.log(`screenshots: ${shots}`);
