@@ -6,4 +6,4 @@ mod golden;
 mod graph;
 mod killed;
 mod misbehaviour;
-mod scene;
+pub mod scene;

@@ -2,18 +2,21 @@
 //! guidance, limits, a provider that is gone; and questions of the developer's own.
 
 use std::fs;
+use std::sync::mpsc::channel;
+use std::time::Duration;
 
 use serde_json::{Value, json};
-use support::model::{Rules, Script, ScriptedModel, call, say};
-use support::{Finished, Running};
+use support::model::{Rules, Script, call, say};
+use support::{Finished, Project, Running, wait_until};
 
-use crate::stage::{Answer, Stage};
+use crate::model::scene::{Scene, Wire};
+use crate::stage::Answer;
 
 const PROJECT: &str = r#"
 -- package.json --
 { "name": "sums", "type": "module", "scripts": { "test": "node --test" } }
 -- config.js --
-export const token = 'canary-value-of-the-environment';
+export const token = 'canary-secret-of-the-environment';
 -- sum.js --
 export function sum(numbers) {
   let all = 0;
@@ -32,39 +35,23 @@ test('adds', () => {
 
 const TASK: &str = "make it add zero";
 
-struct Scene {
-    stage: Stage,
-    model: ScriptedModel,
+/// A scene whose project and environment hold a secret that no model may see.
+fn scene_of(script: impl Into<Script>) -> Scene {
+    let mut scene = Scene::with(Project::new(PROJECT).committed(), script, Wire::Anthropic);
+    scene.stage.understudy = scene.stage.understudy.with("SOME_API_TOKEN", "canary-secret-of-the-environment");
+    scene
 }
 
-impl Scene {
-    fn new(script: impl Into<Script>) -> Self {
-        let model = ScriptedModel::start_with(Rules::default().forbid("canary-value").may_compact(), script);
-        let mut stage = Stage::text(PROJECT);
-        // The folder of the home has this name; nobody else's business.
-        model.forbid(stage.understudy.marker());
-        stage.understudy.configure(&format!(
-            "[model]\nuse = \"scripted/claude-sonnet-4-5\"\npatience = 1\n\
-             [model.providers.scripted]\nwire = \"anthropic\"\nbase_url = \"{}\"\nkey_env = \"SCRIPTED_KEY\"\n\
-             prices = \"anthropic\"\n",
-            model.base_url()
-        ));
-        stage.understudy =
-            stage.understudy.with("SCRIPTED_KEY", Rules::KEY).with("SOME_API_TOKEN", "canary-value-of-the-environment");
-        Self { stage, model }
-    }
+fn heard(scene: &Scene, arguments: &[&str]) -> String {
+    let finished = scene.stage.understudy.run(&scene.stage.project.path(), arguments);
+    format!("{}{}", finished.text(), finished.stderr)
+}
 
-    fn said(&self, arguments: &[&str]) -> String {
-        let finished = self.stage.understudy.run(&self.stage.project.path(), arguments);
-        format!("{}{}", finished.text(), finished.stderr)
-    }
-
-    /// The tasks that wait, each with what for.
-    fn waiting(&self) -> Vec<String> {
-        let lines = self.stage.understudy.run(&self.stage.project.path(), ["tasks", "list", "--waiting", "--json"]);
-        let lines = lines.ended_with(0).json();
-        lines.as_array().unwrap().iter().map(|line| line["status"].as_str().unwrap().to_owned()).collect()
-    }
+/// The tasks that wait, each with what for.
+fn waiting(scene: &Scene) -> Vec<String> {
+    let lines = scene.stage.understudy.run(&scene.stage.project.path(), ["tasks", "list", "--waiting", "--json"]);
+    let lines = lines.ended_with(0).json();
+    lines.as_array().unwrap().iter().map(|line| line["status"].as_str().unwrap().to_owned()).collect()
 }
 
 fn edit(old: &str, new: &str) -> Value {
@@ -100,7 +87,7 @@ fn at_terminal(scene: &Scene, arguments: &[&str], typed: &str) -> Finished {
 #[test]
 fn at_a_terminal_it_asks_there_and_goes_on() {
     let ask = || call("ask", json!({ "questions": [{ "text": "How many?", "options": ["one", "two"] }] }));
-    let scene = Scene::new([
+    let scene = scene_of([
         ask(),
         call("propose_plan", plan(&[("a", "")])).expect("-> two"),
         call("edit", edit("  return all;\n", "  return all + 0;\n")),
@@ -114,12 +101,12 @@ fn at_a_terminal_it_asks_there_and_goes_on() {
     // Whoever leaves it is told how to come back to it.
     let said = at_terminal(&scene, &["run", "--plan", "review", TASK], "\u{4}").ended_with(7).text();
     assert!(said.contains("understudy tasks answer") && said.contains("1) one"), "{said}");
-    assert_eq!(scene.waiting(), ["needs an answer"]);
+    assert_eq!(waiting(&scene), ["needs an answer"]);
 }
 
 #[test]
 fn a_task_waits_for_answers_and_for_its_plan_and_goes_on_with_each() {
-    let scene = Scene::new([
+    let scene = scene_of([
         call(
             "ask",
             json!({ "questions": [
@@ -141,36 +128,36 @@ fn a_task_waits_for_answers_and_for_its_plan_and_goes_on_with_each() {
         ("needs an answer", Some("answers"))
     );
     assert_eq!(next(&asked, "answer"), format!("understudy tasks answer {id} ANSWER ANSWER"));
-    assert_eq!(scene.waiting(), ["needs an answer"]);
-    let shown = scene.said(&["tasks", "show", &id]);
+    assert_eq!(waiting(&scene), ["needs an answer"]);
+    let shown = heard(&scene, &["tasks", "show", &id]);
     for part in ["1. How many?", "it decides what is added", "2) two", "2. Which name?"] {
         assert!(shown.contains(part), "{part} in:\n{shown}");
     }
     for (answers, part) in [(&["one"][..], "asks 2 questions"), (&["one", " "], "answer 2 is empty")] {
         let words = [&["tasks", "answer", &id][..], answers].concat();
-        let said = scene.said(&words);
+        let said = heard(&scene, &words);
         assert!(said.contains(part), "{said}");
     }
-    assert!(scene.said(&["tasks", "approve-plan", &id]).contains("waits for answers"));
+    assert!(heard(&scene, &["tasks", "approve-plan", &id]).contains("waits for answers"));
 
     // Two processes: what was answered is taken up by whoever goes on.
     stage.say(0, &["tasks", "answer", &id, "2", "a name of mine", "--no-run"], b"");
     let planned = stage.ask(7, &["tasks", "resume", &id]);
     assert_eq!(planned.report["answers"][0], json!({ "question": "How many?", "text": "two" }));
     assert_eq!(planned.report["plan"]["approved"], false);
-    assert_eq!(scene.waiting(), ["plan waits"]);
-    assert!(scene.said(&["tasks", "answer", &id, "x"]).contains("approve-plan"));
+    assert_eq!(waiting(&scene), ["plan waits"]);
+    assert!(heard(&scene, &["tasks", "answer", &id, "x"]).contains("approve-plan"));
     let other = stage.understudy.run(&stage.project.path(), ["tasks", "approve-plan", &id, "--version", "7"]);
     assert!(other.ended_with(7).stderr.contains("version 1 of the plan waits"));
 
-    let document = scene.said(&["tasks", "plan", &id]);
+    let document = heard(&scene, &["tasks", "plan", &id]);
     assert!(document.contains("## a: part a") && document.contains("## b: part b"), "{document}");
     let file = stage.project.beside("plan.md");
     let name = file.to_str().unwrap();
     fs::write(&file, document.replace("part b", "\u{202E}")).unwrap();
-    assert!(scene.said(&["tasks", "plan", &id, "--amend", "/nowhere"]).contains("cannot be read"));
+    assert!(heard(&scene, &["tasks", "plan", &id, "--amend", "/nowhere"]).contains("cannot be read"));
     fs::write(&file, document.replace("## b:", "## a:")).unwrap();
-    let said = scene.said(&["tasks", "plan", &id, "--amend", name]);
+    let said = heard(&scene, &["tasks", "plan", &id, "--amend", name]);
     assert!(said.contains("error:") && !said.contains("panicked"), "{said}");
     fs::write(&file, document.replace("part b", "the rest of it")).unwrap();
     let done = stage.say(0, &["tasks", "plan", &id, "--amend", name], b"");
@@ -193,9 +180,9 @@ fn a_task_waits_for_answers_and_for_its_plan_and_goes_on_with_each() {
         let of = (&hunk["author"], &hunk["step"], &hunk["model"]);
         assert_eq!(of, (&json!("model"), &json!(step), &json!("scripted/claude-sonnet-4-5")));
     }
-    assert!(scene.waiting().is_empty());
-    assert!(scene.said(&["tasks", "answer", &id, "x"]).contains("has ended: verified"));
-    let shown = scene.said(&["tasks", "show", &id]);
+    assert!(waiting(&scene).is_empty());
+    assert!(heard(&scene, &["tasks", "answer", &id, "x"]).contains("has ended: verified"));
+    let shown = heard(&scene, &["tasks", "show", &id]);
     for part in ["plan, version 2, in place of version 1", "✓ 1. part a", "6 calls", "of $0.50", "from the cache"] {
         assert!(shown.contains(part), "{part} in:\n{shown}");
     }
@@ -204,7 +191,7 @@ fn a_task_waits_for_answers_and_for_its_plan_and_goes_on_with_each() {
 
 #[test]
 fn a_waiting_task_takes_guidance_and_more_room_but_never_less() {
-    let scene = Scene::new([
+    let scene = scene_of([
         call("ask", json!({ "questions": [{ "text": "How many?", "options": ["one", "two"] }] })),
         call("edit", edit("  return all;\n", "  return all + 0;\n")).expect("keep it short"),
         call("done", json!({ "summary": "nothing more" })),
@@ -217,25 +204,54 @@ fn a_waiting_task_takes_guidance_and_more_room_but_never_less() {
         ("--timeout", "60", "600 s already"),
         ("--max-attempts", "3", "3 attempts already"),
     ] {
-        let said = scene.said(&["tasks", "raise", &id, flag, value]);
+        let said = heard(&scene, &["tasks", "raise", &id, flag, value]);
         assert!(said.contains(part) && said.contains("only ever raised"), "{said}");
     }
-    let said = scene.said(&["tasks", "raise", &id, "--budget-usd", "0.75", "--max-attempts", "5"]);
+    let said = heard(&scene, &["tasks", "raise", &id, "--budget-usd", "0.75", "--max-attempts", "5"]);
     assert!(said.contains("nobody works on task"), "{said}");
-    assert!(scene.said(&["tasks", "steer", &id, "keep", "it", "short"]).contains("next turn"));
+    assert!(heard(&scene, &["tasks", "steer", &id, "keep", "it", "short"]).contains("next turn"));
     let done = stage.ask(0, &["tasks", "answer", &id, "one"]);
     done.says("verified", "");
     let limits = &done.report["task"]["limits"];
     assert_eq!((&limits["budget_microdollars"], &limits["max_tokens"]), (&json!(750_000), &json!(400_000)));
     assert_eq!((&limits["max_attempts"], &limits["timeout_ms"]), (&json!(5), &json!(600_000)));
     assert_eq!(done.report["steering"], json!(["keep it short"]));
-    assert!(scene.said(&["tasks", "raise", &id, "--timeout", "9000"]).contains("has ended"));
+    assert!(heard(&scene, &["tasks", "raise", &id, "--timeout", "9000"]).contains("has ended"));
+    scene.model.assert_clean();
+}
+
+#[test]
+fn a_task_that_runs_hears_what_another_terminal_says() {
+    let (go, gone) = channel::<()>();
+    let scene = scene_of(Script::playing(move |seen| match seen.number {
+        1 => {
+            gone.recv().unwrap();
+            call("edit", edit("  return all;\n", "  return all + 0;\n"))
+        }
+        _ => call("done", json!({ "summary": "nothing more" })).expect("mind the gap"),
+    }));
+    let folder = scene.stage.project.path();
+    let running = scene.stage.understudy.start(&folder, ["run", "--plan", "skip", "--json", TASK]);
+    wait_until("the model is asked", Duration::from_secs(60), || scene.model.requests() == 1);
+    let lines = scene.stage.understudy.run(&folder, ["tasks", "list", "--json"]).json();
+    let id = lines[0]["id"].as_str().unwrap();
+    assert_eq!(lines[0]["status"], "running, attempting");
+    let process = format!("process {} works on task {id}", running.id());
+    for words in [&["steer", id, "mind the gap"][..], &["raise", id, "--max-tokens", "1500000"]] {
+        let told = heard(&scene, &[&["tasks"], words].concat());
+        assert!(told.contains(&process), "{told}");
+    }
+    assert!(heard(&scene, &["tasks", "answer", id, "x"]).contains("asks nothing at present"));
+    go.send(()).unwrap();
+    let report = running.finish().ended_with(0).json();
+    assert_eq!((&report["steering"][0], &report["verdict"]), (&json!("mind the gap"), &json!("verified")));
+    assert_eq!(report["task"]["limits"]["max_tokens"], 1_500_000);
     scene.model.assert_clean();
 }
 
 #[test]
 fn an_issue_is_a_task_and_a_provider_that_is_gone_is_waited_for() {
-    let scene = Scene::new([
+    let scene = scene_of([
         call("edit", edit("  return all;\n", "  return all + 0;\n")).expect("Sums are wrong"),
         call("done", json!({ "summary": "nothing more" })),
     ]);
@@ -246,21 +262,21 @@ fn an_issue_is_a_task_and_a_provider_that_is_gone_is_waited_for() {
     assert_eq!(gone.report["task"]["source"], "issue");
     let id = gone.id();
     assert_eq!(next(&gone, "resume"), format!("understudy tasks resume {id}"));
-    assert_eq!(scene.waiting(), ["provider"]);
+    assert_eq!(waiting(&scene), ["provider"]);
     scene.model.revive();
     stage.ask(0, &["tasks", "resume", &id]).says("verified", "");
-    assert!(scene.waiting().is_empty());
+    assert!(waiting(&scene).is_empty());
 }
 
 #[test]
 fn a_budget_that_is_too_small_stops_before_the_first_call() {
-    let scene = Scene::new([]);
+    let scene = scene_of([]);
     let stage = &scene.stage;
     let stopped = stage.ask(4, &["run", "--plan", "skip", "--budget-usd", "0.0001", TASK]);
     stopped.says("stopped", "budget of $0.0001");
     assert_eq!(next(&stopped, "run"), format!("understudy run --engine model --budget-usd 0.50 '{TASK}'"));
     assert_eq!(stopped.report["usage"]["calls"], 0);
-    let said = scene.said(&["explain", "--budget-usd", "0.0001", "what is added?"]);
+    let said = heard(&scene, &["explain", "--budget-usd", "0.0001", "what is added?"]);
     assert!(said.contains("budget of $0.0001"), "{said}");
     stage.ask(0, &["tasks", "list"]);
     assert_eq!(scene.model.requests(), 0);
@@ -278,7 +294,7 @@ fn a_question_is_answered_with_the_lines_that_show_it() {
             ] }),
         )
     };
-    let scene = Scene::new([say("I look.").call("read", json!({ "path": "config.js" })), answer(), answer()]);
+    let scene = scene_of([say("I look.").call("read", json!({ "path": "config.js" })), answer(), answer()]);
     let stage = &scene.stage;
     let before = stage.project.fingerprint();
     let finished = stage.understudy.run(&stage.project.path(), ["explain", "what is added?", "--at", "sum.js:3"]);
@@ -296,6 +312,6 @@ fn a_question_is_answered_with_the_lines_that_show_it() {
     assert_eq!(explained["unfounded"].as_array().unwrap().len(), 2);
     assert!(explained["spent"]["microdollars"].as_u64().unwrap() > 0);
     support::assert_same(&before, &stage.project.fingerprint());
-    assert_eq!(scene.said(&["tasks", "list", "--json"]).trim(), "[]");
+    assert_eq!(heard(&scene, &["tasks", "list", "--json"]).trim(), "[]");
     scene.model.assert_clean();
 }
