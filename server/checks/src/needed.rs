@@ -7,7 +7,6 @@ use task::{Check, CheckId, CheckKind, Digest, Features, TreePath};
 use crate::files::Files;
 use crate::find::{CargoWorkspace, Found, Package, Wanted};
 use crate::folder::{Folder, file_in, holds, is_fixture, suffix, within};
-use crate::project::Project;
 use crate::tool::Ecosystem;
 
 /// The checks that a change needs.
@@ -29,55 +28,68 @@ impl Found {
         let mut chosen: BTreeSet<Owner<'_>> = BTreeSet::new();
         let mut packages = BTreeSet::new();
         for path in touched {
-            let mut owners: Vec<(usize, Ecosystem, Owner<'_>)> = Vec::new();
             for workspace in &self.workspaces {
-                let package = workspace.package_of(path);
-                packages.extend(package.filter(|package| self.is_nearest(package, path)).map(|it| it.name.clone()));
-                if package.is_some() || holds(&workspace.root, path) {
-                    owners.push((depth(&workspace.root), Ecosystem::Cargo, Owner::Workspace(&workspace.root)));
-                }
-                let used = workspace.depends_on.iter().any(|folder| folder.is_some() && holds(folder, path));
-                if used {
-                    chosen.insert(Owner::Workspace(&workspace.root));
-                }
+                let package = workspace.package_of(path).filter(|package| self.is_nearest(package, path));
+                packages.extend(package.map(|package| package.name.clone()));
             }
-            // The innermost one owns it.
-            let mut innermost: Vec<_> = owners.into_iter().max_by_key(|owner| owner.0).into_iter().collect();
-            for owner in &mut innermost {
-                let Owner::Workspace(root) = owner.2 else { continue };
-                let package = self.workspaces.iter().find(|it| it.root == *root).and_then(|it| it.package_of(path));
-                owner.0 = package.map_or(owner.0, |package| owner.0.max(depth(&package.folder)));
+            let owners = self.owners(path);
+            if owners.is_empty() {
+                chosen.extend(self.everyone());
             }
-            for ecosystem in [Ecosystem::Npm, Ecosystem::Python] {
-                let all = || self.projects.iter().enumerate().filter(move |(_, it)| it.ecosystem == ecosystem);
-                let own = all().filter(|(_, project)| holds(&project.folder, path));
-                let own = own.max_by_key(|(_, project)| depth(&project.folder));
-                innermost.extend(own.map(|(at, project)| (depth(&project.folder), ecosystem, Owner::Project(at))));
-                let uses =
-                    |project: &Project| project.uses.iter().any(|folder| folder.is_some() && holds(folder, path));
-                chosen.extend(all().filter(|(_, project)| uses(project)).map(|(at, _)| Owner::Project(at)));
-            }
-            if innermost.is_empty() {
-                chosen.extend(self.workspaces.iter().map(|workspace| Owner::Workspace(&workspace.root)));
-                chosen.extend((0..self.projects.len()).map(Owner::Project));
-            }
-            if innermost.iter().any(|owner| self.has_manifest(owner.2)) {
-                innermost.retain(|owner| self.has_manifest(owner.2) || owner.1.speaks(path));
-            }
-            // Of several ecosystems the one whose language the file is written in, and whoever lies further in.
-            let speaks = |owner: &(usize, Ecosystem, Owner<'_>)| owner.1.speaks(path) && !is_fixture(path);
-            let sure = innermost.iter().filter(|owner| speaks(owner) && self.has_manifest(owner.2));
-            let spoken = sure.map(|owner| owner.0).max();
-            let deepest = innermost.iter().map(|owner| owner.0).max().unwrap_or_default();
-            let owns = |owner: &&(usize, Ecosystem, Owner<'_>)| match spoken {
-                Some(depth) => speaks(owner) || owner.0 > depth,
-                None => speaks(owner) || owner.0 == deepest,
-            };
-            chosen.extend(innermost.iter().filter(owns).map(|owner| owner.2));
+            chosen.extend(self.asked(path, owners));
+            chosen.extend(self.users(path));
         }
         let mut needed = self.needed(|owner| chosen.contains(&owner));
         needed.packages = packages;
         needed
+    }
+
+    fn everyone(&self) -> impl Iterator<Item = Owner<'_>> {
+        let workspaces = self.workspaces.iter().map(|workspace| Owner::Workspace(&workspace.root));
+        workspaces.chain((0..self.projects.len()).map(Owner::Project))
+    }
+
+    /// Of each ecosystem the innermost that holds a file.
+    fn owners(&self, path: &TreePath) -> Vec<Owning<'_>> {
+        let holding = |it: &&CargoWorkspace| it.package_of(path).is_some() || holds(&it.root, path);
+        let workspace = self.workspaces.iter().filter(holding).max_by_key(|workspace| depth(&workspace.root));
+        let workspace = workspace.map(|it| Owning {
+            owner: Owner::Workspace(&it.root),
+            ecosystem: Ecosystem::Cargo,
+            depth: depth(&it.root).max(it.package_of(path).map_or(0, |package| depth(&package.folder))),
+        });
+        let projects = [Ecosystem::Npm, Ecosystem::Python].into_iter().filter_map(|ecosystem| {
+            let all = self.projects.iter().enumerate().filter(|(_, it)| it.ecosystem == ecosystem);
+            let own = all.filter(|(_, project)| holds(&project.folder, path));
+            let (at, project) = own.max_by_key(|(_, project)| depth(&project.folder))?;
+            Some(Owning { owner: Owner::Project(at), ecosystem, depth: depth(&project.folder) })
+        });
+        workspace.into_iter().chain(projects).collect()
+    }
+
+    /// Which of several ecosystems are asked about a file: the one whose language it is written in, whoever lies further
+    /// in, and Cargo also where it lies as far in, for any file may be compiled into a program. About other files the
+    /// innermost is asked.
+    fn asked<'a>(&self, path: &TreePath, mut owners: Vec<Owning<'a>>) -> Vec<Owner<'a>> {
+        let speaks = |it: &Owning<'_>| it.ecosystem.speaks(path) && !is_fixture(path);
+        if owners.iter().any(|it| self.has_manifest(it.owner)) {
+            owners.retain(|it| self.has_manifest(it.owner) || speaks(it));
+        }
+        let spoken = owners.iter().filter(|it| speaks(it) && self.has_manifest(it.owner)).map(|it| it.depth).max();
+        let deepest = owners.iter().map(|it| it.depth).max().unwrap_or_default();
+        let is_asked = |it: &Owning<'_>| match spoken {
+            Some(depth) => it.depth > depth || it.depth == depth && it.ecosystem == Ecosystem::Cargo,
+            None => it.depth == deepest,
+        };
+        owners.iter().filter(|it| speaks(it) || is_asked(it)).map(|it| it.owner).collect()
+    }
+
+    /// Those that depend on the package which holds a file.
+    fn users(&self, path: &TreePath) -> impl Iterator<Item = Owner<'_>> {
+        let used = move |folders: &BTreeSet<Folder>| folders.iter().any(|it| it.is_some() && holds(it, path));
+        let workspaces = self.workspaces.iter().filter(move |workspace| used(&workspace.depends_on));
+        let projects = self.projects.iter().enumerate().filter(move |(_, project)| used(&project.uses));
+        workspaces.map(|workspace| Owner::Workspace(&workspace.root)).chain(projects.map(|it| Owner::Project(it.0)))
     }
 
     /// The checks of everything.
@@ -142,6 +154,13 @@ impl Found {
 enum Owner<'a> {
     Workspace(&'a Folder),
     Project(usize),
+}
+
+/// An owner of a file.
+struct Owning<'a> {
+    owner: Owner<'a>,
+    ecosystem: Ecosystem,
+    depth: usize,
 }
 
 /// How deep a folder lies: the longer of two that hold a file lies deeper.

@@ -14,6 +14,9 @@ use crate::tool::{Ecosystem, Tool};
 use crate::watch::{Progress, Watch};
 use crate::{npm, python};
 
+/// More new failures than this are not tried again.
+const MOST_DOUBTFUL: usize = 20;
+
 /// Runs a check of npm or python to its end.
 pub(crate) fn check(outside: &Outside<'_>, tool: Tool, watch: &Watch) -> Result<Found, Ending> {
     let (root, files) = (&outside.order.check.root, outside.order.files);
@@ -63,7 +66,8 @@ fn test(outside: &Outside<'_>, tool: Tool, package: &str, watch: &Watch) -> Resu
             items.iter().filter(|item| is_new(item, order) && !flaky.contains(&item.id)).collect();
         // Only files can be run by themselves; what went wrong with the run as a whole is believed.
         let only: BTreeSet<String> = doubtful.iter().filter_map(|item| file_of(&item.id, order)).collect();
-        if only.is_empty() {
+        // And what fails everywhere does not fail by chance.
+        if only.is_empty() || doubtful.len() > MOST_DOUBTFUL {
             break;
         }
         (watch.progress)(Progress::Doing("running tests again to see whether a new failure is flaky".to_owned()));

@@ -3,7 +3,6 @@
 use std::fs;
 use std::os::unix::fs::symlink;
 
-use super::{Change, assert_answers};
 use crate::stage::Stage;
 
 const NPM: &str = "\
@@ -73,27 +72,12 @@ fn a_python_package_that_is_installed_editable_is_judged_as_it_is_in_the_tree() 
     let libraries = fs::read_dir(folder.join(".venv/lib")).unwrap().next().unwrap().unwrap().path();
     let source = folder.canonicalize().unwrap().join("src");
     fs::write(libraries.join("site-packages/adder.pth"), source.to_str().unwrap()).unwrap();
-    assert_answers(
-        &stage,
-        &[
-            Change {
-                name: "a good change",
-                edit: |it| it.replace("src/adder/__init__.py", "a + b", "b + a"),
-                verdict: "verified",
-                because: "",
-            },
-            Change {
-                name: "a change that breaks a test",
-                edit: |it| it.replace("src/adder/__init__.py", "a + b", "a - b"),
-                verdict: "not verified",
-                because: "pytest: 1 new failure: adder pytest tests/test_add.py::test_adds",
-            },
-            Change {
-                name: "a test that ends the process",
-                edit: |it| it.replace("tests/test_add.py", "    assert", "    __import__('os')._exit(0)\n    assert"),
-                verdict: "not verified",
-                because: "adder pytest (process)",
-            },
-        ],
-    );
+    let (code, test) = ("src/adder/__init__.py", "tests/test_add.py");
+    stage.project.replace(code, "a + b", "b + a");
+    stage.ask(0, &["prove", "--worktree"]).says("verified", "");
+    stage.project.replace(code, "b + a", "a - b");
+    let reason = "pytest: 1 new failure: adder pytest tests/test_add.py::test_adds";
+    stage.ask(3, &["prove", "--worktree"]).says("not verified", reason);
+    stage.project.replace(test, "    assert", "    __import__('os')._exit(0)\n    assert");
+    stage.ask(3, &["prove", "--worktree"]).says("not verified", "adder pytest (process)");
 }

@@ -65,11 +65,11 @@ fn a_file_is_judged_by_the_innermost_owner_and_by_its_own_language() {
     assert_eq!(ids(&found, "web/fixtures/app/a.js"), ["jest in web"]);
     assert_eq!(ids(&found, "web/index.html"), ["jest in web"]);
     assert_eq!(ids(&found, "web/build.rs"), ["cargo build", "cargo test", "jest in web"]);
-    // Of two at the top each is asked about its own language, and both about what is neither's.
+    // Of two at the top each is asked about its own language, Cargo about everything, and both about what is neither's.
     let both = [("Cargo.toml", "[package]\nname = \"a\""), ("package.json", r#"{"devDependencies": {"jest": "29"}}"#)];
     let both = self::found(&both);
     assert_eq!(ids(&both, "src/lib.rs"), ["cargo build", "cargo test"]);
-    assert_eq!(ids(&both, "src/a.ts"), ["jest"]);
+    assert_eq!(ids(&both, "src/a.ts"), ["cargo build", "cargo test", "jest"]);
     assert_eq!(ids(&both, "data.json"), ["cargo build", "cargo test", "jest"]);
     // Tests beside a project of another language are theirs who write that language, unless a manifest says more.
     assert_eq!(ids(&found, "README.md"), ["cargo build", "cargo test"]);
