@@ -5,33 +5,30 @@
 use std::path::Path;
 
 use lsp_types::{
-    CodeAction, CodeActionKind, CodeActionOrCommand, CodeActionParams, CodeActionTriggerKind, Command,
-    DiagnosticSeverity, Position,
+    CodeAction, CodeActionKind, CodeActionOrCommand, CodeActionParams, CodeActionTriggerKind, Command, Position,
 };
 use serde_json::{Value, json};
-use task::{Engine, Trigger};
+use task::Trigger;
 
+use crate::choices::{Choice, answer_choices, plan_choices};
 use crate::diagnostics::{self, Failure};
 use crate::entry::{Entry, one_line};
 use crate::folders::path_of;
 use crate::hints::Hint;
 use crate::line::{Next, Status, TaskLine};
+use crate::model_actions;
 use crate::position::Lines;
 use crate::session::Session;
-use crate::show::{Choice, answer_choices, plan_choices};
 
 /// Tasks that are offered in files they are not about, at most.
-const MOST_TASKS: usize = 3;
-
-/// Characters of a message of another server that a task is made of, at most.
-const MESSAGE: usize = 200;
+pub const MOST_TASKS: usize = 3;
 
 /// One thing that can be done.
-struct Offer {
-    title: String,
-    kind: CodeActionKind,
-    command: &'static str,
-    argument: Value,
+pub struct Offer {
+    pub title: String,
+    pub kind: CodeActionKind,
+    pub command: &'static str,
+    pub argument: Value,
 }
 
 pub fn actions(session: &Session, params: &CodeActionParams) -> Vec<CodeActionOrCommand> {
@@ -69,7 +66,7 @@ pub fn actions(session: &Session, params: &CodeActionParams) -> Vec<CodeActionOr
         if asked_for(params) {
             offers.extend(of_file(session, &path, &params.range.start));
             if session.model == Some(Ok(())) {
-                offers.extend(of_model(session, &path, params));
+                offers.extend(model_actions::offers(session, &path, params));
             }
         }
     }
@@ -98,7 +95,7 @@ pub fn asked_for(params: &CodeActionParams) -> bool {
     params.context.trigger_kind != Some(CodeActionTriggerKind::AUTOMATIC)
 }
 
-fn offer(title: &str, command: &'static str, argument: Value) -> Offer {
+pub fn offer(title: &str, command: &'static str, argument: Value) -> Offer {
     Offer { title: title.to_owned(), kind: CodeActionKind::QUICKFIX, command, argument }
 }
 
@@ -272,43 +269,8 @@ fn of_file(session: &Session, path: &Path, at: &Position) -> Vec<Offer> {
     offers
 }
 
-/// What a model can do here: explain what is selected, mend what another server complains about.
-fn of_model(session: &Session, path: &Path, params: &CodeActionParams) -> Vec<Offer> {
-    let (Some(folder), Some(look)) = (session.folders.holding(path), session.documents.get(path)) else {
-        return Vec::new();
-    };
-    let Some(tree_path) = folder.tree_path(path) else { return Vec::new() };
-    let lines = Lines::of(&look.text);
-    let (first, last) = (params.range.start.line, params.range.end.line);
-    let offset = lines.offset(&look.text, params.range.start, session.facts.encoding);
-    let (title, question) = match name_at(&look.text, offset) {
-        Some((_, name)) if first == last => {
-            (format!("explain `{name}`"), format!("What is `{name}` here, and what is it for?"))
-        }
-        _ if first == last => ("explain this line".into(), "What does this line do, and why?".into()),
-        _ => {
-            let lines = format!("lines {} to {}", first + 1, last + 1);
-            (format!("explain {lines}"), format!("What do {lines} of {tree_path} do, and why?"))
-        }
-    };
-    let argument = json!({ "question": question, "folder": folder.name(), "uri": look.uri, "line": first });
-    // A client of ours lets its user say what to ask.
-    let command = if session.facts.rich { "understudy.client.explain" } else { "understudy.explain" };
-    let mut offers = vec![Offer { title, kind: CodeActionKind::SOURCE, command, argument }];
-    let others = params.context.diagnostics.iter().filter(|it| it.source.as_deref() != Some("understudy"));
-    let errors = others.filter(|it| it.severity.is_none_or(|severity| severity == DiagnosticSeverity::ERROR));
-    for error in errors.take(MOST_TASKS) {
-        let message: String = one_line(&error.message).chars().take(MESSAGE).collect();
-        let place = format!("{tree_path}:{}", error.range.start.line + 1);
-        let description = format!("Fix this error at {place}: {message}");
-        let argument = json!({ "description": description, "folder": folder.name(), "engine": Engine::Model });
-        offers.push(offer(&format!("fix with a model: {message}"), "understudy.task.create", argument));
-    }
-    offers
-}
-
 /// The name that stands at a byte, with where it begins.
-fn name_at(text: &str, offset: usize) -> Option<(usize, &str)> {
+pub fn name_at(text: &str, offset: usize) -> Option<(usize, &str)> {
     let is_name = |character: char| character.is_alphanumeric() || character == '_';
     let before = &text[..offset];
     let start = offset - before.chars().rev().take_while(|&c| is_name(c)).map(char::len_utf8).sum::<usize>();

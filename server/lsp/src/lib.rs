@@ -4,8 +4,10 @@
 //! act on a thread of its own and posts back. `protocol.md` beside this folder is the contract with clients.
 
 mod act;
+mod again;
 mod backend;
 mod beside;
+mod choices;
 mod client;
 mod code_actions;
 mod command;
@@ -22,11 +24,16 @@ mod leaving;
 mod lending;
 mod lenses;
 mod lent;
+mod lent_answer;
+#[cfg(test)]
+mod lent_tests;
+mod limits;
 mod line;
 #[cfg(test)]
 mod loop_tests;
 mod mail;
 mod main_loop;
+mod model_actions;
 mod notes;
 mod operations;
 mod owed;
@@ -41,6 +48,7 @@ mod rooms;
 mod session;
 mod show;
 mod stale;
+mod telling;
 mod transport;
 
 pub use lent::Lent;

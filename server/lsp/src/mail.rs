@@ -14,12 +14,12 @@ use task::{TaskId, TreePath};
 use tokio::sync::oneshot;
 
 use crate::act::{ActId, Canceller, Ended};
+use crate::choices::Choice;
 use crate::command::DocumentParams;
 use crate::documents::Look;
 use crate::entry::Loaded;
 use crate::hints::Mapped;
 use crate::lent::{Lends, ModelText, Piece};
-use crate::show::Choice;
 
 /// Why a request is not done, in one sentence.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -4,17 +4,16 @@ use lsp_types::ExecuteCommandParams;
 use serde_json::{Value, json};
 use task::{Candidate, Engine, TaskId};
 
-use crate::act::{Done, Work};
-use crate::command::{AnswerParams, ApplyParams, Command, CreateParams, DocumentParams, ExplainParams};
+use crate::act::Work;
+use crate::choices::Choice;
+use crate::command::{ApplyParams, Command, CreateParams, DocumentParams};
 use crate::desk::Order;
-use crate::entry::{Activity, Entry, Loaded};
-use crate::folders::path_of;
+use crate::entry::{Activity, Entry};
 use crate::mail::{Refusal, Reply};
 use crate::main_loop::{Loop, unknown};
 use crate::notes::Tell;
 use crate::read::Read;
 use crate::rooms::Ask;
-use crate::show::Choice;
 
 impl Loop {
     pub fn command(&mut self, params: ExecuteCommandParams, reply: Reply<Value>) {
@@ -34,14 +33,7 @@ impl Loop {
             Command::Compare(params) => {
                 self.read(params.task.clone(), Read::Compare { task: params.task, check: params.check }, reply);
             }
-            Command::Again(params) => {
-                let Some(entry) = self.session.entries.get(&params.task) else {
-                    return self.refuse(reply, unknown(&params.task));
-                };
-                let folder = self.session.workspace(&entry.state.request.workspace);
-                let work = Work::Again { of: params.task, because: params.because };
-                self.session.desk.order(Order { task: None, folder, work, reply: Some(reply) });
-            }
+            Command::Again(params) => self.again(params, reply),
             Command::Explain(params) => self.explain(params, reply),
             Command::OpenPlan(params) => self.read(params.task.clone(), Read::Plan { task: params.task }, reply),
             Command::Answer(params) => self.answer(params, reply),
@@ -92,7 +84,7 @@ impl Loop {
         }
     }
 
-    fn refuse(&self, reply: Reply<Value>, refusal: Refusal) {
+    pub fn refuse(&self, reply: Reply<Value>, refusal: Refusal) {
         self.crew.say_refusal(&refusal);
         let _ = reply.send(Err(refusal));
     }
@@ -168,85 +160,11 @@ impl Loop {
         Ok((ask, params.patch, instead))
     }
 
-    fn explain(&mut self, params: ExplainParams, reply: Reply<Value>) {
-        let name = params.folder.or_else(|| params.uri.as_ref().map(ToString::to_string));
-        let folder = match self.session.folders.named(name.as_deref()) {
-            Ok(folder) => folder.clone(),
-            Err(sentence) => return self.refuse(reply, Refusal::Failed(sentence)),
-        };
-        if params.question.trim().is_empty() {
-            return self.refuse(reply, Refusal::BadParams("`question` says what is to be explained".into()));
-        }
-        let path = params.uri.as_ref().and_then(path_of).and_then(|path| folder.tree_path(&path));
-        let at = path.map(|path| (path, params.line.map_or(1, |line| line.saturating_add(1))));
-        let ask = Ask::about(folder.name(), params.question, Engine::Model);
-        let workspace = self.session.workspace(&folder.name());
-        let work = Work::Explain { ask: Box::new(ask), folder, at };
-        self.session.desk.order(Order { task: None, folder: workspace, work, reply: Some(reply) });
-    }
-
     /// An option of a question was chosen in a message; what comes of it is said as one.
     pub fn chosen(&mut self, choice: Choice) {
         let (reply, _) = tokio::sync::oneshot::channel();
         let (command, arguments) = (choice.command.to_owned(), vec![choice.argument]);
         self.command(ExecuteCommandParams { command, arguments, ..ExecuteCommandParams::default() }, reply);
-    }
-
-    fn tell(&self, task: TaskId, revision: Option<u64>, tell: Tell, reply: Reply<Value>) {
-        if self.session.entries.contains_key(&task) {
-            self.crew.tell(task, revision, tell, reply);
-        } else {
-            self.refuse(reply, unknown(&task));
-        }
-    }
-
-    fn answer(&mut self, params: AnswerParams, reply: Reply<Value>) {
-        let AnswerParams { task, revision, mut answers, question, asked } = params;
-        let Some(entry) = self.session.entries.get_mut(&task) else { return self.refuse(reply, unknown(&task)) };
-        if let Some(number) = question {
-            let line = entry.line();
-            let (Some(present), Some(answer)) = (line.asked, answers.pop()) else {
-                return self.refuse(reply, Refusal::Failed(format!("task {task} asks nothing")));
-            };
-            if asked.as_ref().is_some_and(|asked| *asked != present) || !(1..=line.questions.len()).contains(&number) {
-                return self.refuse(reply, Refusal::Stale(format!("task {task} asks something else by now")));
-            }
-            match entry.partial.take(&present, line.questions.len(), number, answer) {
-                Some(all) => answers = all,
-                None => {
-                    self.crew.say_end(entry, &Done::Task);
-                    self.session.stale.touch();
-                    let _ = reply.send(Ok(json!(entry.line())));
-                    return;
-                }
-            }
-        }
-        self.tell(task, Some(revision), Tell::Answers { answers, asked }, reply);
-    }
-
-    /// A note is in the journal: whoever walks the task takes it up, and where nobody does, an answer lets it go on.
-    pub fn told(&mut self, loaded: Loaded, reply: Reply<Value>) {
-        let task = loaded.id.clone();
-        let walked = self.session.desk.on(&task).is_some();
-        let Some(entry) = self.session.entries.get_mut(&task) else { return };
-        // What walks here is known better than what was read beside it.
-        if !walked {
-            entry.load(loaded);
-        }
-        self.session.changed.insert(task.clone());
-        self.session.stale.touch();
-        let _ = reply.send(Ok(json!(entry.line())));
-        self.go_on(&task);
-    }
-
-    /// Resumes a task whose questions or whose plan were answered while nobody walked it.
-    pub fn go_on(&mut self, task: &TaskId) {
-        let Some(entry) = self.session.entries.get_mut(task) else { return };
-        if !self.session.desk.has_orders(task) && entry.goes_on() {
-            let folder = entry.state.request.workspace.clone();
-            let folder = self.session.workspace(&folder);
-            self.session.desk.order(Order { task: Some(task.clone()), folder, work: Work::Resume, reply: None });
-        }
     }
 
     fn list(&self, folder: Option<&str>, reply: Reply<Value>) {

@@ -2,18 +2,13 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::mpsc::channel;
-use std::time::Duration;
 
 use agent::{Audience, Compilers, Documents, House, NoRetrieval, Place};
 use journal::Journal;
 use lsp_types::CodeActionTriggerKind;
 use serde_json::{Value, json};
 use support::Project;
-use task::port::{
-    Absent, Compiler, FaultKind, Journal as _, ModelCall, Note, Origin, Publisher, RawModel as _, Said, Stage, Told,
-    Waiting,
-};
+use task::port::{Absent, Compiler, Journal as _, Note, Publisher};
 use task::{
     Engine, Event, Limits, Plan, PlanPolicy, Question, Redactor, Request, Scope, Source, Step, StepAction, StepStatus,
     TaskId, Trigger, UnixMillis, Wait,
@@ -26,7 +21,7 @@ use crate::rooms::{Ask, Rooms};
 use crate::transport::Outgoing;
 
 /// A house with a real journal, and nothing that works.
-struct Home {
+pub struct Home {
     project: Project,
     journal: Arc<Journal>,
     state: PathBuf,
@@ -80,10 +75,10 @@ impl Rooms for Home {
     }
 }
 
-const TASK: &str = "page";
+pub const TASK: &str = "page";
 
 impl Home {
-    fn new() -> Arc<Self> {
+    pub fn new() -> Arc<Self> {
         let project = Project::new("-- src/lib.rs --\n// understudy: add paging\npub fn users() {}\n");
         let state = project.beside("state");
         let journal = Arc::new(Journal::open(&state).unwrap());
@@ -145,7 +140,7 @@ impl Home {
         self.journal.notes(&TASK.parse().unwrap(), 0).unwrap().into_iter().map(|(_, note)| note).collect()
     }
 
-    fn bench(self: &Arc<Self>, options: Value) -> Bench {
+    pub fn bench(self: &Arc<Self>, options: Value) -> Bench {
         let root = self.project.path().to_string_lossy().into_owned();
         let mut bench = Bench::in_rooms(Arc::clone(self) as Arc<dyn Rooms>, options, &[&root]);
         bench.main.take(Mail::Initialized);
@@ -154,7 +149,7 @@ impl Home {
     }
 }
 
-fn rich() -> Value {
+pub fn rich() -> Value {
     json!({"understudy": {"protocol": 1, "models": true}})
 }
 
@@ -288,80 +283,6 @@ fn guidance_and_limits_are_notes_that_let_nothing_go_on() {
     assert_eq!((text.as_str(), limits.max_tokens), ("by id, please", Some(5000)));
     assert_eq!(line(&mut bench)["status"], "needs you");
     assert!(bench.main.session.desk.is_idle());
-}
-
-/// Somebody who waits for a model until told otherwise.
-struct Patient<'a>(&'a dyn Fn() -> bool);
-
-impl Waiting for Patient<'_> {
-    fn is_over(&self) -> bool {
-        (self.0)()
-    }
-
-    fn heard(&self, _: &str) {}
-
-    fn paused(&self, _: &str, _: Duration) {}
-}
-
-fn call() -> ModelCall {
-    ModelCall {
-        task: TASK.parse().unwrap(),
-        stage: Stage::Explain,
-        escalated: false,
-        system: Told::new(Origin::Product, "be brief", 100, &Redactor::default()),
-        tools: Vec::new(),
-        messages: Vec::new(),
-        max_output: 100,
-    }
-}
-
-#[test]
-fn a_model_of_the_client_is_asked_and_a_late_answer_is_dropped() {
-    let home = Home::new();
-    let mut bench = home.bench(rich());
-    let lent = bench.main.crew.lent();
-    let asked = |bench: &mut Bench| {
-        let mut found = None;
-        bench.until(|bench| {
-            while let Ok(outgoing) = bench.outgoing.try_recv() {
-                if let Outgoing::Model(params, pieces) = outgoing {
-                    found = Some((params, pieces));
-                }
-            }
-            found.is_some()
-        });
-        found.unwrap()
-    };
-    let (over, is_over) = channel::<()>();
-    let other = lent.clone();
-    let first = std::thread::spawn(move || {
-        let profile = other.profile(Stage::Explain, false).unwrap();
-        assert_eq!((profile.name.as_str(), profile.priced), ("editor/lent", false));
-        assert!(other.profile(Stage::Explain, true).is_none());
-        other.attempt(&call(), &Patient(&|| false))
-    });
-    let (params, pieces) = asked(&mut bench);
-    assert_eq!((&params["id"], &params["system"], &params["max_output"]), (&json!(1), &json!("be brief"), &json!(100)));
-    let answer = json!({"blocks": [{"kind": "text", "text": "yes"}], "usage": {"input": 3, "output": 1}});
-    pieces.send(crate::lent::Piece::Done(Ok(answer))).unwrap();
-    let reply = first.join().unwrap().unwrap();
-    assert_eq!((&reply.blocks[..], reply.used.unwrap().output), (&[Said::Text("yes".into())][..], 1));
-
-    let second = std::thread::spawn(move || lent.attempt(&call(), &Patient(&|| is_over.try_recv().is_ok())));
-    let (_, pieces) = asked(&mut bench);
-    over.send(()).unwrap();
-    assert_eq!(second.join().unwrap().unwrap_err().kind, FaultKind::Ended);
-    let mut told = Vec::new();
-    bench.until(|bench| {
-        while let Ok(outgoing) = bench.outgoing.try_recv() {
-            if let Outgoing::ModelOver(over) = outgoing {
-                told.push(over.id);
-            }
-        }
-        !told.is_empty()
-    });
-    assert_eq!(told, [2]);
-    assert!(pieces.send(crate::lent::Piece::Done(Ok(json!({})))).is_err(), "nobody waits for it");
 }
 
 #[test]

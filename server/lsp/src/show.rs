@@ -2,21 +2,14 @@
 
 use lsp_types::{MessageActionItem, MessageType, ShowDocumentParams, ShowMessageRequestParams, Url};
 
-use serde_json::{Value, json};
+use serde_json::json;
 
 use crate::act::{Crew, Done};
+use crate::choices::{Choice, answer_choices, next_question, plan_choices};
 use crate::entry::{Entry, one_line};
 use crate::line::{Status, TaskLine, WaitingFor};
 use crate::mail::Refusal;
 use crate::transport::Outgoing;
-
-/// What an option calls when it is chosen.
-#[derive(Debug)]
-pub struct Choice {
-    pub title: String,
-    pub command: &'static str,
-    pub argument: Value,
-}
 
 /// Options that a message can show at once.
 const MOST_OPTIONS: usize = 8;
@@ -119,43 +112,4 @@ impl Crew {
         };
         self.outbox.put(Outgoing::Choose(params, choices));
     }
-}
-
-/// The first question that has no answer yet, counted from 1.
-fn next_question(entry: &Entry, line: &TaskLine) -> usize {
-    line.asked.as_ref().map_or(1, |asked| entry.partial.next(asked))
-}
-
-/// The options of the next question.
-pub fn answer_choices(entry: &Entry, line: &TaskLine) -> Vec<Choice> {
-    let number = next_question(entry, line);
-    let options = line.questions.get(number - 1).map(|question| question.options.as_slice()).unwrap_or_default();
-    let answer = |option: &String| Choice {
-        title: one_line(option),
-        command: "understudy.task.answer",
-        argument: json!({
-            "task": line.id, "revision": line.revision, "asked": line.asked, "question": number, "answers": [option],
-        }),
-    };
-    options.iter().map(answer).collect()
-}
-
-/// Approve and open.
-pub fn plan_choices(line: &TaskLine) -> Vec<Choice> {
-    let Some(plan) = &line.plan else { return Vec::new() };
-    let steps = plan.steps.len();
-    vec![
-        Choice {
-            title: format!(
-                "Approve the plan (version {}, {steps} step{})",
-                plan.version,
-                if steps == 1 { "" } else { "s" }
-            ),
-            command: "understudy.plan.approve",
-            argument: json!({
-                "task": line.id, "revision": line.revision, "version": plan.version, "document": true,
-            }),
-        },
-        Choice { title: "Open the plan".into(), command: "understudy.plan.open", argument: json!({ "task": line.id }) },
-    ]
 }

@@ -23,6 +23,7 @@ use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tower_lsp::{Client, LspService, Server};
 
 use crate::backend::Backend;
+use crate::choices::Choice;
 use crate::guard::Guard;
 use crate::leaving;
 use crate::lent::{ModelOver, Piece};
@@ -30,7 +31,6 @@ use crate::line::TaskLine;
 use crate::mail::{Mail, Mailbox};
 use crate::main_loop;
 use crate::rooms::Rooms;
-use crate::show::Choice;
 
 /// Requests of the client that may wait for their answers at one time.
 const CONCURRENT: usize = 1 << 16;
