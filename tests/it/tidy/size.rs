@@ -15,7 +15,7 @@ const CRATE_CAPS: [(&str, usize); 12] = [
     ("bench", 2400),
     ("checks", 8000),
     ("journal", 1300),
-    ("lsp", 7300),
+    ("lsp", 7500),
     ("model", 3500),
     ("sandbox", 4500),
     ("semantics", 8300),
