@@ -27,6 +27,7 @@
 
 mod anthropic;
 mod audit;
+mod beginnings;
 mod cable;
 mod conversation;
 mod door;
@@ -45,11 +46,12 @@ use std::net::SocketAddr;
 use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
-pub use cable::Cable;
-pub use moves::{
-    Move, call, calls, context_overflow, empty, filtered, garbage, hang, page, raw_call, redacted_thinking, refuse,
-    say, status, thinking,
+pub use beginnings::{
+    call, calls, context_overflow, empty, filtered, garbage, hang, page, raw_call, redacted_thinking, refuse, say,
+    status, thinking,
 };
+pub use cable::Cable;
+pub use moves::Move;
 pub use rules::Rules;
 pub use script::Script;
 pub use seen::{Block, Message, Role, Seen, Wire};

@@ -4,7 +4,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::journal::JournalError;
-use super::model::{Spent, Stage};
+use super::model::Stage;
+use super::reply::Spent;
 
 /// One call to a provider within a task, counted from 1. A repeated attempt is a call of its own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]

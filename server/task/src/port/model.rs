@@ -12,7 +12,9 @@ use serde_json::Value;
 
 use super::journal::JournalError;
 use super::ledger::Ledger;
-use crate::{Redactor, TaskId};
+use super::reply::Reply;
+use super::told::Told;
+use crate::TaskId;
 
 /// What a call is for; each may be served by another model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
@@ -36,54 +38,6 @@ impl Stage {
             Self::Summarise => "summarise",
             Self::Explain => "explain",
         }
-    }
-}
-
-/// Where a text comes from. Whatever is not ours or the developer's own words is quoted, and is data, never an order.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Origin {
-    /// Ours: instructions, facts about the task.
-    Product,
-    /// What the developer typed: the task, answers, steering, rejections.
-    Developer,
-    /// Text of an issue or of another page that somebody wrote.
-    Issue,
-    /// Files of the repository.
-    Repository,
-    /// What commands printed.
-    Output,
-    /// What the model said before.
-    Model,
-}
-
-/// A text that may be sent: it has an origin, a cap, and passed the redactor. There is no other way to make one.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Told {
-    origin: Origin,
-    text: String,
-}
-
-impl Told {
-    /// At most `cap` bytes of the text are sent; a note says how much was left out.
-    pub fn new(origin: Origin, text: &str, cap: usize, redactor: &Redactor) -> Self {
-        let clean = redactor.redact(text);
-        let text = if clean.len() <= cap {
-            clean
-        } else {
-            let head = clean.floor_char_boundary(cap.saturating_mul(2) / 3);
-            let tail = clean.ceil_char_boundary(clean.len() - cap.saturating_sub(head));
-            format!("{}\n[{} bytes left out]\n{}", &clean[..head], tail - head, &clean[tail..])
-        };
-        Self { origin, text }
-    }
-
-    pub fn origin(&self) -> Origin {
-        self.origin
-    }
-
-    pub fn text(&self) -> &str {
-        &self.text
     }
 }
 
@@ -159,64 +113,6 @@ pub struct ModelCall {
     pub messages: Vec<Message>,
     /// Tokens of output at most; never more than the model's own maximum.
     pub max_output: u64,
-}
-
-/// What came back.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Reply {
-    /// Text, tool calls and thinking, in order. Empty where the model said nothing. Texts are as the model said them: the
-    /// caller makes them `Told` when it keeps them.
-    pub blocks: Vec<Said>,
-    pub stop: Stop,
-    /// The model that answered, as the provider names it.
-    pub model: String,
-    /// The sum of what was settled for it, repeated attempts included.
-    pub spent: Spent,
-}
-
-/// A piece of a reply.
-#[derive(Debug, Clone, PartialEq)]
-pub enum Said {
-    Text(String),
-    ToolCall { id: String, name: String, arguments: Arguments },
-    Thinking { wire: String, raw: Value },
-}
-
-/// Why the model stopped.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case", tag = "kind", content = "word")]
-pub enum Stop {
-    /// It had no more to say.
-    End,
-    /// It waits for results.
-    ToolCalls,
-    /// The output limit cut it off: the last tool call may be incomplete and is then malformed.
-    Length,
-    /// It will not answer.
-    Refusal,
-    /// A word that this version does not know.
-    Other(String),
-}
-
-/// What was used, as the provider reported it; or the reservation, where it reported nothing.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Spent {
-    /// Input tokens that were neither read from nor written to a cache.
-    pub input: u64,
-    pub cache_read: u64,
-    pub cache_written: u64,
-    /// Thinking included.
-    pub output: u64,
-    /// `None` for a model without a price.
-    pub microdollars: Option<u64>,
-    /// Whether the provider said so. If not, what it left open is taken from the reservation.
-    pub reported: bool,
-}
-
-impl Spent {
-    pub fn tokens(&self) -> u64 {
-        self.input.saturating_add(self.cache_read).saturating_add(self.cache_written).saturating_add(self.output)
-    }
 }
 
 /// The model of a stage, as far as the agent must know it.

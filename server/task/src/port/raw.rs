@@ -3,7 +3,8 @@
 
 use std::time::Duration;
 
-use super::model::{ModelCall, Profile, Said, Stage, Stop, Waiting};
+use super::model::{ModelCall, Profile, Stage, Waiting};
+use super::reply::{Said, Stop};
 
 /// Models that can be asked once at a time.
 pub trait RawModel: Send + Sync {

@@ -44,7 +44,8 @@ use std::str::FromStr;
 use serde_json::Value;
 
 use super::Script;
-use super::moves::{Move, context_overflow, empty, filtered, garbage, page, refuse, status};
+use super::beginnings::{context_overflow, empty, filtered, garbage, page, refuse, status};
+use super::moves::Move;
 use super::reply::Part;
 
 impl Script {
