@@ -36,7 +36,7 @@ impl Reader {
     }
 }
 
-/// An editor starts with the newest; `understudy tasks list` on the command line has all of them.
+/// An editor starts with the newest, and with what waits for the developer; `understudy tasks list` has all of them.
 const MOST_RESTORED: usize = 30;
 
 impl Crew {
@@ -75,8 +75,10 @@ impl Crew {
         let house = self.house().ok()?;
         let lines = agent::list(&*house.journal).ok()?;
         let ours = |workspace: &str| folders.iter().any(|folder| folder.as_os_str() == workspace);
-        let ids = lines.into_iter().filter(|line| ours(&line.workspace)).map(|line| line.id).take(MOST_RESTORED);
-        Some(ids.filter_map(|id| Loaded::load(&house, &id).ok()).collect())
+        let ours = lines.into_iter().filter(|line| ours(&line.workspace)).enumerate();
+        // What needs the developer stays until it is answered, however old it is.
+        let shown = ours.filter(|(at, line)| *at < MOST_RESTORED || line.waiting.is_some()).map(|(_, line)| line.id);
+        Some(shown.filter_map(|id| Loaded::load(&house, &id).ok()).collect())
     }
 
     /// Looks at tasks that other processes work on. Whether somebody looks.

@@ -274,7 +274,11 @@ impl Loop {
         let entry = task.as_ref().and_then(|task| self.session.entries.get_mut(task));
         let answer = match (&result, entry) {
             (Err(refusal), entry) => {
-                let mut concerns_somebody = reply.is_some();
+                // What is about no task has nothing else to show for it.
+                let mut concerns_somebody = match &reply {
+                    Some(reply) => !reply.is_closed(),
+                    None => task.is_none() && !cancelled,
+                };
                 if let Some(entry) = entry {
                     // A check that made way for another one failed for nobody.
                     concerns_somebody |= match entry.activity {

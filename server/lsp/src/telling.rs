@@ -37,7 +37,14 @@ impl Loop {
         let ask = Ask::about(folder.name(), params.question, Engine::Model);
         let workspace = self.session.workspace(&folder.name());
         let work = Work::Explain { ask: Box::new(ask), folder, at };
-        self.session.desk.order(Order { task: None, folder: workspace, work, reply: Some(reply) });
+        let reply = if self.session.facts.waits_deaf {
+            // The answer is a document, and what went wrong is a message.
+            let _ = reply.send(Ok(Value::Null));
+            None
+        } else {
+            Some(reply)
+        };
+        self.session.desk.order(Order { task: None, folder: workspace, work, reply });
     }
 
     pub fn tell(&self, task: TaskId, revision: Option<u64>, tell: Tell, reply: Reply<Value>) {
