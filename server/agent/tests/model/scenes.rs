@@ -39,6 +39,11 @@ pub const CASES: &[Case] = &[
         "what_a_model_does_wrong_is_answered_and_changes_nothing",
         what_a_model_does_wrong_is_answered_and_changes_nothing,
     ),
+    (
+        "a_stronger_model_has_its_turn_after_the_hint_within_its_own_allowance",
+        a_stronger_model_has_its_turn_after_the_hint_within_its_own_allowance,
+    ),
+    ("a_rejection_binds_the_next_try", a_rejection_binds_the_next_try),
 ];
 
 const PROJECT: &str = r#"
@@ -102,15 +107,21 @@ impl Stage {
 }
 
 fn panel(model: &ScriptedModel) -> model::Panel {
+    panel_with(model, None)
+}
+
+fn panel_with(model: &ScriptedModel, escalation: Option<&str>) -> model::Panel {
     let provider = model::ProviderSettings {
         wire: Some(model::Wire::Anthropic),
         base_url: Some(model.base_url()),
         key: Some(model::Key::new(Rules::KEY)),
+        prices: Some("anthropic".into()),
         ..model::ProviderSettings::default()
     };
     let settings = model::Settings {
         common: Some("scripted/claude-sonnet-4-5".into()),
         providers: [("scripted".to_owned(), provider)].into(),
+        escalation: escalation.map(str::to_owned),
         patience: Some(1),
         ..model::Settings::default()
     };
@@ -251,4 +262,55 @@ fn what_a_model_does_wrong_is_answered_and_changes_nothing() {
     let (_, conclusion) = stage.run(stage.request("make it add zero"));
     stage.model.assert_clean();
     assert!(matches!(conclusion, Conclusion::Verified), "{conclusion:?}");
+}
+
+/// The usual model fails the same way twice; after the hint the stronger one is asked, as far as its allowance goes.
+fn a_stronger_model_has_its_turn_after_the_hint_within_its_own_allowance() {
+    for (allowance, by_the_stronger) in [(400_000, true), (1, false)] {
+        let mut stage = Stage::new(Script::playing(move |seen| {
+            if seen.says("# Stage: diagnosing") && seen.last_results().is_empty() {
+                return call("diagnose", json!({ "cause": "unknown", "fix": "unknown" }));
+            }
+            if seen.last_results().iter().any(|(tool, _)| *tool == "edit") {
+                return call("done", json!({ "summary": "tried" }));
+            }
+            let first = "export function sum(numbers) {\n";
+            let line = if seen.model.contains("opus") {
+                "  if (numbers.length > 0) return numbers.reduce((a, b) => a + b);\n".to_owned()
+            } else {
+                format!("  if (numbers) return {0} - {0};\n", seen.number)
+            };
+            call("edit", json!({ "edits": [{ "path": "sum.js", "old": first, "new": format!("{first}{line}") }] }))
+        }));
+        stage.home.house.model = Ok(Arc::new(panel_with(&stage.model, Some("scripted/claude-opus-4-5"))));
+        let request = stage.request("make it add zero");
+        let limits = Limits { escalation_microdollars: Some(allowance), max_attempts: 5, ..request.limits.clone() };
+        let (id, conclusion) = stage.run(Request { limits, ..request });
+        let asked = stage.model.seen().iter().any(|seen| seen.model.contains("opus"));
+        assert_eq!(asked, by_the_stronger, "{conclusion:?}");
+        assert_eq!(conclusion == Conclusion::Verified, by_the_stronger, "{}", stage.model.transcript());
+        let escalated = stage.count(&id, |event| matches!(event, Event::CallReserved { worst, .. } if worst.escalated));
+        assert_eq!(escalated > 0, by_the_stronger);
+        stage.model.assert_clean();
+    }
+}
+
+fn a_rejection_binds_the_next_try() {
+    let stage = Stage::new([
+        call("edit", edit(OLD, "  return all + 0;\n")),
+        call("done", json!({ "summary": "nothing more" })),
+        call("edit", edit(OLD, "  return all - 0;\n")).expect("because additions of nothing confuse"),
+        call("done", json!({ "summary": "nothing less" })),
+    ]);
+    let (id, conclusion) = stage.run(stage.request("make it add zero"));
+    assert_eq!(conclusion, Conclusion::Verified);
+    let mut walk = stage.home.take(&id);
+    let hunk = crate::home::hunks(&walk).remove(0);
+    walk.reject(&[hunk].into(), Some("additions of nothing confuse")).unwrap();
+    walk.give_back().unwrap();
+    let constraints = agent::rejections(&*stage.home.house.journal, &stage.home.house.state, &id).unwrap();
+    assert!(constraints[0].contains("+  return all + 0;"), "{constraints:?}");
+    let (_, conclusion) = stage.run(Request { constraints, ..stage.request("make it add zero") });
+    assert_eq!(conclusion, Conclusion::Verified);
+    stage.model.assert_clean();
 }
