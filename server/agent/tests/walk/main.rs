@@ -6,6 +6,7 @@
 mod documents;
 mod ended;
 mod home;
+mod report;
 mod review;
 mod trigger;
 mod warm;
