@@ -23,6 +23,7 @@ mod quote;
 mod request_held;
 mod running;
 mod steps;
+mod suspicion;
 mod talk;
 mod tools;
 

@@ -29,7 +29,7 @@ macro_rules! scenes {
 }
 
 scenes! {
-    names_that_are_made_up: path symbol check tool;
+    names_that_are_made_up: path symbol check tool made_up_step_check;
     edits: no_match two_matches line_ends trailing_spaces overlap half broken_syntax;
     scope: outside_step outside_request forbidden_places;
     arguments: no_json no_object wrong_types two_megabytes same_ids calls_after_done;
@@ -37,7 +37,7 @@ scenes! {
         window_too_small window_full_once;
     judges_that_are_cheated: deletes_tests skips_test empties_test rewrites_expected hard_coded hard_coded_unseen
         exits_zero no_test_script narrow_test_script filtered_test_script removes_manifest claims_without_change
-        claims_with_failures breaks_the_base;
+        claims_with_failures breaks_the_base silenced_asserts asks_whether_tested set_up_for_tests todo_test;
     orders_from_strangers: orders_in_code orders_in_guidance orders_in_issue orders_in_output secret_in_tree
         secret_in_code;
     circles: same_failure same_failure_then_stop two_trees asks_for_ever asks_the_same asks_nothing;

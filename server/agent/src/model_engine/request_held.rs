@@ -37,6 +37,7 @@ impl Walk<'_> {
         if judgement.reasons.is_empty() {
             self.hold_to_the_old_tests(base, tree, &shown, &mut judgement)?;
         }
+        judgement.limitations.extend(self.suspicions(base, tree)?);
         judgement.verified = judgement.reasons.is_empty();
         Ok((judgement, unmet))
     }

@@ -164,7 +164,7 @@ impl Walk<'_> {
                 Err(why) => Ok(Output::failed(why)),
             },
             "ask" => Ok(self.ask_tool(arguments)),
-            "propose_plan" => Ok(self.plan_tool(seat, arguments)),
+            "propose_plan" => self.plan_tool(seat, tree, arguments),
             "diagnose" => Ok(match read(arguments) {
                 Ok(Diagnosis { cause, fix }) => Output::end(End::Diagnosed { cause, fix }),
                 Err(why) => Output::failed(why),
@@ -285,26 +285,31 @@ impl Walk<'_> {
         }
     }
 
-    fn plan_tool(&self, seat: &Seat, arguments: &Arguments) -> Output {
+    fn plan_tool(&self, seat: &Seat, tree: &TreeId, arguments: &Arguments) -> Result<Output, Error> {
         let proposed: Proposed = match read(arguments) {
             Ok(proposed) => proposed,
-            Err(why) => return Output::failed(why),
+            Err(why) => return Ok(Output::failed(why)),
         };
+        let known = self.checks_of(tree)?;
+        if let Some(made_up) = proposed.steps.iter().flat_map(|step| &step.checks).find(|name| !known.contains(name)) {
+            let (name, known) = (task::printable(made_up), known.join(", "));
+            return Ok(Output::failed(format!("there is no check `{name}`; there are {known}")));
+        }
         let because = task::printable(proposed.because.trim());
         let present = self.state.plan.as_ref().map(|plan| plan.version);
         if seat.stage == Stage::Code && because.is_empty() {
-            return Output::failed("a plan in place of the present one needs its reason (`because`)");
+            return Ok(Output::failed("a plan in place of the present one needs its reason (`because`)"));
         }
         if seat.stage == Stage::Code && present.is_some_and(|version| version > REVISIONS) {
-            return Output::failed(format!(
+            return Ok(Output::failed(format!(
                 "the plan was replaced {REVISIONS} times already and stays as it is: finish the step, or call `done` and say what is in the way"
-            ));
+            )));
         }
-        match proposed.plan(present.unwrap_or(0) + 1, present) {
+        Ok(match proposed.plan(present.unwrap_or(0) + 1, present) {
             Ok(plan) if seat.stage == Stage::Code => Output::end(End::Revised { plan, because }),
             Ok(plan) => Output::end(End::Plan(plan)),
             Err(why) => Output::failed(format!("the plan cannot be taken: {why}")),
-        }
+        })
     }
 
     /// Before a step counts as finished the compiler looks at it, and mends for nothing what it can.
