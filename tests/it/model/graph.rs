@@ -15,16 +15,19 @@ use task::{Event, StepId};
 
 use super::events::events;
 use super::scene::{Scene, Wire};
-use crate::stage::Answer;
 use modules::{BROKEN, MODULES, after, golden, path, project, stub, sum, test_name};
 
-/// What the model does with module 15, first and on the second try; and which checks its steps name.
-#[derive(Debug, Clone, Copy)]
-struct Manner {
-    /// A step names the check of its package, so that what is wrong shows at once.
-    checked: bool,
-    /// The mending of 15 gives 3 what it lacks, too.
-    reaches_back: bool,
+/// What is wrong at first: 15 adds one too many. The manner in which that comes to light and is mended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Manner {
+    /// Each step has the tests of its package run.
+    AtOnce,
+    /// No step has anything run, so that it shows when all is done.
+    AtTheEnd,
+    /// At once; and what mends 15 changes the file of 3, too.
+    ReachingBack,
+    /// At the end, for 16 gives one less and passes its own test with that.
+    MadeUpFor,
 }
 
 impl Manner {
@@ -35,7 +38,7 @@ impl Manner {
             return call("propose_plan", json!({ "steps": steps }));
         }
         if last.contains("# Stage: diagnosing") {
-            return call("diagnose", json!({ "cause": "15 adds one too many", "fix": "add 15" }));
+            return call("diagnose", json!({ "cause": "15 adds one too many", "fix": "add what is meant" }));
         }
         if seen.last_results().iter().any(|(tool, _)| *tool == "edit") {
             return call("done", json!({ "summary": "written" }));
@@ -43,13 +46,19 @@ impl Manner {
         let number = last.split("# Stage: coding, step ").nth(1).and_then(|rest| rest.lines().next());
         let number: usize = number.unwrap().parse().unwrap();
         let again = last.contains("The attempt before failed");
-        let mut edits = vec![match (number, again) {
-            (BROKEN, false) => json!({ "path": path(BROKEN), "old": stub(BROKEN), "new": "m14() + 16" }),
-            (BROKEN, true) => json!({ "path": path(BROKEN), "old": "m14() + 16", "new": sum(BROKEN) }),
-            _ => json!({ "path": path(number), "old": stub(number), "new": sum(number) }),
-        }];
-        if again && self.reaches_back {
-            edits.push(json!({ "path": path(3), "old": sum(3), "new": "3 + m1() + m2()" }));
+        let wrong = match number {
+            BROKEN => "m14() + 16",
+            16 if self == Self::MadeUpFor => "m15() + 15",
+            _ => "",
+        };
+        let (old, new) = match (wrong, again) {
+            ("", _) => (stub(number), sum(number)),
+            (_, false) => (stub(number), wrong.to_owned()),
+            (_, true) => (wrong.to_owned(), sum(number)),
+        };
+        let mut edits = vec![json!({ "path": path(number), "old": old, "new": new })];
+        if again && self == Self::ReachingBack {
+            edits.push(json!({ "path": path(3), "old": sum(3), "new": OTHERWISE }));
         }
         call("edit", json!({ "edits": edits }))
     }
@@ -57,9 +66,14 @@ impl Manner {
     fn step(self, number: usize) -> serde_json::Value {
         let after: Vec<String> = after(number).iter().map(ToString::to_string).collect();
         let package = if number <= BROKEN { "core" } else { "app" };
-        let checks = if self.checked { vec![format!("node --test in {package}")] } else { Vec::new() };
+        let is_checked = match self {
+            Self::AtOnce | Self::ReachingBack => true,
+            Self::AtTheEnd => false,
+            Self::MadeUpFor => number == 16,
+        };
+        let checks = if is_checked { vec![format!("node --test in {package}")] } else { Vec::new() };
         let mut paths = vec![path(number)];
-        if number == BROKEN && self.reaches_back {
+        if number == BROKEN && self == Self::ReachingBack {
             paths.push(path(3));
         }
         json!({
@@ -68,6 +82,9 @@ impl Manner {
         })
     }
 }
+
+/// What 3 gives after a repair that reaches back.
+const OTHERWISE: &str = "3 + m1() + m2()";
 
 /// What the journal says about each step, in order.
 struct Told {
@@ -113,27 +130,34 @@ impl Told {
         stale.collect()
     }
 
-    /// How often commands of the project were really run for steps of these numbers, from an event on.
-    fn ran(&self, from: usize, steps: &RangeInclusive<usize>) -> u32 {
-        let ran = self.events[from..].iter().map(|event| match event {
+    /// How often the whole was judged.
+    fn finals(&self) -> usize {
+        self.events.iter().filter(|event| matches!(event, Event::Checked { .. })).count()
+    }
+
+    /// How often commands of the project were really run for steps of these numbers after results had become stale.
+    fn ran_after_stale(&self, steps: &RangeInclusive<usize>) -> u32 {
+        let after = self.events.iter().skip_while(|event| !matches!(event, Event::StepsStale { .. }));
+        let ran = after.map(|event| match event {
             Event::StepChecked { step, ran, .. } if steps.contains(&step.as_str().parse().unwrap()) => *ran,
             _ => 0,
         });
         ran.sum()
     }
-
-    fn position(&self, is: impl Fn(&Event) -> bool) -> usize {
-        self.events.iter().position(is).unwrap()
-    }
 }
 
 /// The task from its request to its end: verified, and what is handed over is all modules as they should be.
-fn played(manner: Manner, expected: &[(usize, &str)]) -> Told {
+fn played(manner: Manner) -> Told {
     let script = Script::playing(move |seen| manner.plays(seen));
     let scene = Scene::with(project(), script, Wire::Anthropic);
     let answer = scene.run(0, &["--plan", "auto", "--budget-usd", "5", "write all modules"]);
     answer.says("verified", "");
-    writes(&scene, &answer, expected);
+    scene.stage.say(0, &["tasks", "apply", &answer.id(), "--tree", &answer.tree()], b"");
+    for number in 1..=MODULES {
+        let otherwise = manner == Manner::ReachingBack && number == 3;
+        let sum = if otherwise { OTHERWISE.to_owned() } else { sum(number) };
+        assert_eq!(scene.stage.project.text(path(number)), golden(number, &sum));
+    }
     let told = Told { events: events(&scene, &answer) };
     // The last thing that was judged is the tree that is handed over, as a whole.
     let last = told.events.iter().rev().find_map(|event| match event {
@@ -144,22 +168,13 @@ fn played(manner: Manner, expected: &[(usize, &str)]) -> Told {
     told
 }
 
-fn writes(scene: &Scene, answer: &Answer, expected: &[(usize, &str)]) {
-    scene.stage.say(0, &["tasks", "apply", &answer.id(), "--tree", &answer.tree()], b"");
-    for number in 1..=MODULES {
-        let sum =
-            expected.iter().find(|(other, _)| *other == number).map_or(sum(number), |(_, text)| (*text).to_owned());
-        assert_eq!(scene.stage.project.text(path(number)), golden(number, &sum));
-    }
-}
-
 fn times(counts: &[(RangeInclusive<usize>, usize)]) -> BTreeMap<usize, usize> {
     counts.iter().flat_map(|(steps, times)| steps.clone().map(|step| (step, *times))).collect()
 }
 
 #[test]
 fn a_step_that_breaks_is_done_again_and_none_before_it() {
-    let told = played(Manner { checked: true, reaches_back: false }, &[]);
+    let told = played(Manner::AtOnce);
     assert_eq!(told.begun(), times(&[(1..=14, 1), (15..=15, 2), (16..=25, 1)]));
     assert_eq!(told.checked(), times(&[(1..=14, 1), (15..=15, 2), (16..=24, 1)]), "the last step's are the final ones");
     assert_eq!(told.stale(), []);
@@ -167,20 +182,27 @@ fn a_step_that_breaks_is_done_again_and_none_before_it() {
 
 #[test]
 fn what_rests_on_a_step_that_is_done_again_is_looked_at_again_and_nothing_else_is() {
-    // Nothing looks at a step by itself: what is wrong shows when all is done.
-    let told = played(Manner { checked: false, reaches_back: false }, &[]);
+    let told = played(Manner::AtTheEnd);
     assert_eq!(told.begun(), times(&[(1..=14, 1), (15..=15, 2), (16..=25, 1)]));
     assert_eq!(told.stale(), [(15, (16..=20).collect())]);
-    assert_eq!(told.events.iter().filter(|event| matches!(event, Event::Checked { .. })).count(), 2);
+    assert_eq!(told.finals(), 2);
 }
 
 #[test]
 fn a_repair_that_reaches_back_has_everything_checked_again_that_rests_on_what_it_changed() {
-    let told = played(Manner { checked: true, reaches_back: true }, &[(3, "3 + m1() + m2()")]);
+    let told = played(Manner::ReachingBack);
     assert_eq!(told.begun(), times(&[(1..=14, 1), (15..=15, 2), (16..=25, 1)]), "nothing is written again");
     assert_eq!(told.stale(), [(15, (3..=14).collect())]);
     assert_eq!(told.checked(), times(&[(1..=2, 1), (3..=14, 2), (15..=15, 2), (16..=24, 1)]));
     // One run of the package's tests on the tree as it is now speaks for all of them.
-    let stale = told.position(|event| matches!(event, Event::StepsStale { .. }));
-    assert_eq!(told.ran(stale, &(3..=14)), 0, "15 has had the same tests run on the same tree");
+    assert_eq!(told.ran_after_stale(&(3..=14)), 0, "15 has had the same tests run on the same tree");
+}
+
+#[test]
+fn of_what_rests_on_a_repair_only_that_is_written_again_which_no_longer_holds() {
+    let told = played(Manner::MadeUpFor);
+    assert_eq!(told.begun(), times(&[(1..=14, 1), (15..=16, 2), (17..=25, 1)]));
+    assert_eq!(told.stale(), [(15, (16..=20).collect())]);
+    assert_eq!(told.checked(), times(&[(16..=16, 3)]), "when written, after the repair of 15, when written again");
+    assert_eq!(told.finals(), 2);
 }
