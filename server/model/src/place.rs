@@ -90,8 +90,12 @@ impl Place {
             Wire::Anthropic => (HeaderName::from_static("x-api-key"), key.reveal().to_owned()),
             Wire::Openai => (AUTHORIZATION, format!("Bearer {}", key.reveal())),
         };
-        let odd = |_| SettingsError::OddKey { provider: self.name.clone() };
-        let mut value = HeaderValue::from_str(&text).map_err(odd)?;
+        let odd = || SettingsError::OddKey { provider: self.name.clone() };
+        // A header would carry other bytes too, and a provider only say that the key is wrong.
+        if !key.reveal().bytes().all(|byte| byte.is_ascii_graphic()) {
+            return Err(odd());
+        }
+        let mut value = HeaderValue::from_str(&text).map_err(|_| odd())?;
         value.set_sensitive(true);
         headers.insert(name, value);
         Ok(headers)

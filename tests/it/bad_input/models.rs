@@ -101,6 +101,7 @@ fn a_key_file_is_taken_only_from_its_owner_alone() {
         ("", 0o600, "is empty"),
         ("sk-secret-of-mine\nsk-other", 0o600, "one line"),
         ("sk-secret\u{7f}of-mine", 0o600, "characters that no key has"),
+        ("sk-secret-öf-mine", 0o600, "characters that no key has"),
     ] {
         key_file(&understudy, name, text, mode);
         let finished = refused(&understudy, &project, TASK, 2, part);
