@@ -13,7 +13,6 @@ use support::{Archive, Project, repository};
 
 use super::expectation::Expectation;
 use super::scene::{Scene, Wire};
-use crate::stage::Answer;
 
 /// One test for each scene, and the list of their names.
 macro_rules! scenes {
@@ -32,7 +31,7 @@ scenes! {
     names_that_are_made_up: path symbol check tool made_up_step_check;
     edits: no_match two_matches line_ends trailing_spaces overlap half broken_syntax;
     scope: outside_step outside_request forbidden_places;
-    arguments: no_json no_object wrong_types two_megabytes same_ids calls_after_done;
+    arguments: no_json no_object wrong_types two_megabytes same_ids calls_after_done fifty_calls control_characters;
     answers: empty words_only refusal filter cut_off unknown_stop endless_reading endless_search giant_answer
         window_too_small window_full_once;
     judges_that_are_cheated: deletes_tests skips_test empties_test rewrites_expected hard_coded hard_coded_unseen
@@ -105,7 +104,12 @@ fn played(text: &str, expectation: &Expectation, wire: Wire) -> Vec<String> {
         answer = ask(code, &arguments);
     }
     wrong.extend(expectation.differs(&answer));
-    wrong.extend(spent(&scene, &answer, wire, expectation.one("ledger") == Some("more")));
+    wrong.extend(scene.overspent(&answer));
+    let totals = scene.model.totals();
+    let (reported, held) = (totals.sent() + totals.output, answer.report["usage"]["tokens"].as_u64().unwrap());
+    if held > reported && expectation.one("ledger") != Some("more") {
+        wrong.push(format!("the provider reported {reported} tokens, the ledger holds {held}"));
+    }
     wrong.extend(scene.model.violations());
     let requests = scene.model.requests().to_string();
     if let Some(expected) = expectation.one("requests").filter(|expected| *expected != requests) {
@@ -121,35 +125,4 @@ fn played(text: &str, expectation: &Expectation, wire: Wire) -> Vec<String> {
         wrong.push(format!("\n{}\n{}", scene.model.transcript(), answer.stderr));
     }
     wrong
-}
-
-/// Where the ledger differs from what the provider reported, and where that exceeds a limit of the task.
-fn spent(scene: &Scene, answer: &Answer, wire: Wire, may_hold_more: bool) -> Vec<String> {
-    let mut wrong = Vec::new();
-    let (usage, limits) = (&answer.report["usage"], &answer.report["task"]["limits"]);
-    let totals = scene.model.totals();
-    let (reported, held) = (totals.sent() + totals.output, usage["tokens"].as_u64().unwrap());
-    if held < reported || (held > reported && !may_hold_more) {
-        wrong.push(format!("the provider reported {reported} tokens, the ledger holds {held}"));
-    }
-    let dollars = scene.model.usages().into_iter().flatten().map(|usage| cost(&usage, wire)).sum::<u64>();
-    let held_dollars = usage["microdollars"].as_u64().unwrap_or(0);
-    if held_dollars < dollars {
-        wrong.push(format!("what was reported costs {dollars} millionths, the ledger holds {held_dollars}"));
-    }
-    for (limit, used) in [("max_tokens", reported.max(held)), ("budget_microdollars", dollars.max(held_dollars))] {
-        if limits[limit].as_u64().is_some_and(|most| used > most) {
-            wrong.push(format!("{used} exceeds the limit {limit} of {}", limits[limit]));
-        }
-    }
-    wrong
-}
-
-/// Millionths of a dollar at the listed prices of the models that a scene asks, rounded down.
-fn cost(usage: &support::model::Usage, wire: Wire) -> u64 {
-    let (input, cached, written, output) = match wire {
-        Wire::Anthropic => (300, 30, 375, 1500),
-        Wire::Openai => (200, 50, 0, 800),
-    };
-    (usage.input * input + usage.cached * cached + usage.cache_written * written + usage.output * output) / 100
 }

@@ -1,11 +1,11 @@
-//! [`Scene`]: a project and a scripted model from one archive, and the command that is configured to ask it.
+//! [`Scene`]: a project, a scripted model, and the command that is configured to ask it.
 //!
-//! An archive in `tests/data` holds the files of a project and, as the member `model`, the script of the model. The
-//! server checks every request; a scene that is dropped has compared the ledger with what the provider reported.
+//! The server checks every request. Whatever a scene is about, what its provider reported is in the ledger and exceeds no
+//! limit of the task, by no token and by no millionth of a dollar.
 
 use serde_json::Value;
-use support::model::{Rules, Script, ScriptedModel, Usage};
-use support::{Archive, Project, repository};
+use support::Project;
+use support::model::{Rules, Script, ScriptedModel, Usage, Wire as Spoken};
 
 use crate::stage::{Answer, Stage};
 
@@ -22,19 +22,6 @@ pub enum Wire {
 }
 
 impl Scene {
-    /// From `tests/data/NAME.txt`, with the script that is a member of it.
-    pub fn data(name: &str, wire: Wire) -> Self {
-        let path = repository().join("tests/data").join(name).with_extension("txt");
-        Self::text(&std::fs::read_to_string(path).unwrap(), wire)
-    }
-
-    /// From the text of an archive with a member `model`.
-    pub fn text(archive: &str, wire: Wire) -> Self {
-        let mut archive = Archive::parse(archive);
-        let script = Script::parse(&archive.take("model"));
-        Self::with(Project::of(&archive).committed(), script, wire)
-    }
-
     /// A committed project and what its model says.
     pub fn with(project: Project, script: impl Into<Script>, wire: Wire) -> Self {
         let mut stage = Stage::new(project);
@@ -77,7 +64,33 @@ impl Scene {
     pub fn ask(&self, code: i32, arguments: &[&str]) -> Answer {
         let answer = self.stage.ask(code, arguments);
         self.model.assert_clean();
+        let wrong = self.overspent(&answer);
+        assert!(wrong.is_empty(), "{wrong:?}\n{}", self.model.transcript());
         answer
+    }
+
+    /// Where the ledger of a report has less than the provider reported, and where either exceeds a limit of the task.
+    pub fn overspent(&self, answer: &Answer) -> Vec<String> {
+        let mut wrong = Vec::new();
+        let (usage, limits) = (&answer.report["usage"], &answer.report["task"]["limits"]);
+        let calls: Vec<_> = self.model.seen().into_iter().zip(self.model.usages()).collect();
+        let sum = |count: fn(Spoken, &Usage) -> u64| -> u64 {
+            calls.iter().filter_map(|(seen, usage)| Some(count(seen.wire, usage.as_ref()?))).sum()
+        };
+        let tokens = sum(|_, usage| usage.sent() + usage.output);
+        for (limit, reported, held) in
+            [("max_tokens", tokens, &usage["tokens"]), ("budget_microdollars", sum(cost), &usage["microdollars"])]
+        {
+            // Commands that show no task have no ledger; where nothing was priced, nothing was asked.
+            let held = held.as_u64().unwrap_or(if usage.is_object() { 0 } else { u64::MAX });
+            if held < reported {
+                wrong.push(format!("{limit}: the provider reported {reported}, the ledger holds {held}"));
+            }
+            if limits[limit].as_u64().is_some_and(|most| reported.max(held) > most) {
+                wrong.push(format!("{limit} is {}, and {reported} were reported, {held} held", limits[limit]));
+            }
+        }
+        wrong
     }
 
     /// Every token that the provider reported is in the ledger, and no more, where each call came to its end.
@@ -88,6 +101,15 @@ impl Scene {
         let usage = &answer.report["usage"];
         assert_eq!(usage["tokens"], Value::from(reported), "{usage}\n{}", self.model.transcript());
     }
+}
+
+/// Millionths of a dollar at the listed prices of the models that scenes ask, rounded down.
+fn cost(wire: Spoken, usage: &Usage) -> u64 {
+    let (input, cached, written, output) = match wire {
+        Spoken::Anthropic => (300, 30, 375, 1500),
+        Spoken::OpenAi => (200, 50, 0, 800),
+    };
+    (usage.input * input + usage.cached * cached + usage.cache_written * written + usage.output * output) / 100
 }
 
 /// What may stand in no request: the developer's home, and whatever a test calls secret.
