@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use task::{Digest, Item, ItemId, ItemKind, ItemResult, Judgement, Limitation, Receipt, TreeId, TreePath};
+use task::{Digest, Item, ItemId, ItemKind, ItemResult, Judgement, Limitation, Receipt, Step, TreeId, TreePath};
 
 use super::acceptance::{Met, met};
 use crate::{Error, walk::Walk};
@@ -40,6 +40,16 @@ impl Walk<'_> {
         judgement.limitations.extend(self.suspicions(base, tree)?);
         judgement.verified = judgement.reasons.is_empty();
         Ok((judgement, unmet))
+    }
+
+    /// The tests that pass when a step is done, as it says itself, and that ran and do not.
+    pub(crate) fn owed_by(&self, step: &Step, tree: &TreeId, receipts: &[Digest]) -> Result<Vec<Item>, Error> {
+        let shown = self.receipts_of(tree, receipts)?;
+        let owed = step.acceptance.iter().filter_map(|criterion| match met(criterion, shown.iter()) {
+            Met::No(_, failing) => Some(failing),
+            Met::Yes | Met::Unknown => None,
+        });
+        Ok(owed.flatten().collect())
     }
 
     fn receipts_of(&self, tree: &TreeId, keys: &[Digest]) -> Result<Vec<Receipt>, Error> {
