@@ -154,7 +154,7 @@ impl Entry {
 
     /// Whether another process works on it, or may begin to at any time.
     pub fn is_for_others(&self) -> bool {
-        self.activity.is_none() && (self.elsewhere || self.status() == Status::NeedsYou)
+        self.activity.is_none() && (self.elsewhere || agent::waiting(&self.state).is_some())
     }
 
     /// Whether it can go on with an answer that nobody took up; once for each.
