@@ -15,7 +15,9 @@ mod compiler;
 mod corpus;
 mod editor;
 mod jail;
+mod mirror;
 mod real;
+mod replay;
 mod retrieval;
 mod rooms;
 mod score;
@@ -29,8 +31,10 @@ type Failure = Box<dyn std::error::Error>;
 pub struct Given {
     pub compilers: Arc<dyn Compilers>,
     pub retrieval: Arc<dyn Retrieval>,
-    /// For `retrieval`: a file of tasks, and the folder of bare repositories that they are about.
+    /// For `retrieval` and `replay`: a file of tasks, and the folder of bare repositories that they are about.
     pub tasks: Option<(PathBuf, PathBuf)>,
+    /// For `replay`: the ids of the tasks; with none, some of each repository.
+    pub only: Vec<String>,
 }
 
 impl std::fmt::Debug for Given {
@@ -42,7 +46,7 @@ impl std::fmt::Debug for Given {
 /// Name, what is measured, and how.
 type Measurement = (&'static str, &'static str, fn(&Given) -> Result<String, Failure>);
 
-const ALL: [Measurement; 8] = [
+const ALL: [Measurement; 9] = [
     ("snapshot", "snapshot and shadow of 5,000 files against `git worktree add`", |_| text(snapshot::measure())),
     ("sandbox", "a sandboxed `true` against a plain one", |_| text(jail::measure())),
     ("compiler", "gate against `cargo check`, and rename to gated diff, on ripgrep's crates", |given| {
@@ -61,6 +65,9 @@ const ALL: [Measurement; 8] = [
         "share of the files that real fixes changed among the first found, with --tasks and --repos",
         |given| text(retrieval::measure(given)),
     ),
+    ("replay", "real fixes made once more by a model that knows them, with --tasks and --repos", |given| {
+        text(replay::measure(given))
+    }),
 ];
 
 fn text(table: Result<impl std::fmt::Display, Failure>) -> Result<String, Failure> {
@@ -73,7 +80,7 @@ fn text(table: Result<impl std::fmt::Display, Failure>) -> Result<String, Failur
 /// # Errors
 /// A sentence about what kept the measurement from being made.
 pub fn run(name: Option<&str>, given: &Given) -> Result<i32, String> {
-    let has_tasks = |it: &str| it != "retrieval" || given.tasks.is_some();
+    let has_tasks = |it: &str| !matches!(it, "retrieval" | "replay") || given.tasks.is_some();
     let is_chosen = |it: &str| name == Some(it) || name == Some("all") && has_tasks(it);
     let chosen: Vec<&Measurement> = ALL.iter().filter(|(it, ..)| is_chosen(it)).collect();
     match (name, chosen.is_empty()) {

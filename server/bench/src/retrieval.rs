@@ -2,15 +2,11 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
-use std::fs;
-use std::path::Path;
 use std::time::{Duration, Instant};
 
-use serde_json::Value;
 use task::port::{Answer, Change, Excerpt, Generation, Query, Retrieval};
-use worktree::{FreezeOptions, Store, Workspace};
 
-use crate::corpus::Home;
+use crate::mirror::{Mirror, Task};
 use crate::score::Score;
 use crate::table::percentile;
 use crate::{Failure, Given};
@@ -27,76 +23,21 @@ const ASIDE: &str = "tests test testing __tests__ testdata test_data test-data f
     trybuild test_utils test-utils test_suite testsuite stress-test tests_e2e examples example docs doc website vendor \
     third_party node_modules dist changelog";
 
-/// One line of the file: `repo`, `lang`, `base_commit`, `issue_text` or `query`, `gold_files`, `gold_symbols`,
-/// `n_code_files`, `names_symbol`.
-struct Task(Value);
-
-impl Task {
-    fn word(&self, key: &str) -> &str {
-        self.0[key].as_str().unwrap_or_default()
-    }
-
-    fn list(&self, key: &str) -> Vec<String> {
-        self.0[key].as_array().into_iter().flatten().filter_map(Value::as_str).map(str::to_owned).collect()
-    }
-
-    fn text(&self) -> &str {
-        Some(self.word("issue_text")).filter(|text| !text.is_empty()).unwrap_or_else(|| self.word("query"))
-    }
-}
-
 pub fn measure(given: &Given) -> Result<Report, Failure> {
     let (file, repositories) = given.tasks.as_ref().ok_or("say which tasks: --tasks FILE --repos DIR")?;
-    let text = fs::read_to_string(file).map_err(|error| format!("{}: {error}", file.display()))?;
-    let mut by_repository: BTreeMap<String, Vec<Task>> = BTreeMap::new();
-    for line in text.lines() {
-        let task = Task(serde_json::from_str(line).map_err(|error| format!("{}: {error}", file.display()))?);
-        by_repository.entry(task.word("repo").to_owned()).or_default().push(task);
-    }
     let mut report = Report::default();
-    for (name, tasks) in by_repository {
-        let folder = repositories.join(name.replace('/', "+")).join("repo");
-        if !folder.is_dir() {
+    for (name, tasks) in Task::read(file)? {
+        let Some(mirror) = Mirror::find(repositories, &name)? else {
             report.absent.push(format!("{name} ({} tasks)", tasks.len()));
             continue;
-        }
-        let mirror = Mirror::open(&folder)?;
+        };
         for task in tasks {
-            let text = mirror.text(task.word("base_commit"))?;
-            report.task(&task, &*given.retrieval, text);
+            let files = mirror.files(task.word("base_commit"))?;
+            let files = files.into_iter().map(|(path, _, bytes)| (path, Some(bytes))).collect();
+            report.task(&task, &*given.retrieval, Change { generation: Generation(1), files });
         }
     }
     Ok(report)
-}
-
-/// A bare repository, read the way a task with a base revision reads one: through a workspace whose `.git` points at it.
-struct Mirror {
-    workspace: Workspace,
-    store: Store,
-    _home: Home,
-}
-
-impl Mirror {
-    fn open(folder: &Path) -> Result<Self, Failure> {
-        let home = Home::new("retrieval")?;
-        fs::create_dir_all(home.join("work"))?;
-        let folder = folder.canonicalize()?;
-        fs::write(home.join("work/.git"), format!("gitdir: {}\n", folder.display()))?;
-        let workspace = Workspace::open(&home.join("work"), &home.join("state"))?;
-        let store = Store::open(&workspace)?;
-        Ok(Self { workspace, store, _home: home })
-    }
-
-    fn text(&self, revision: &str) -> Result<Change, Failure> {
-        let tree = worktree::freeze_revision(&self.workspace, &self.store, revision, &FreezeOptions::default())?.tree;
-        let mut files = Vec::new();
-        for (path, entry) in self.store.entries(&tree)?.iter() {
-            if matches!(entry.mode, task::Mode::File | task::Mode::Executable) {
-                files.push((path.clone(), Some(self.store.blob(entry.blob)?)));
-            }
-        }
-        Ok(Change { generation: Generation(1), files })
-    }
 }
 
 /// Names of slices are rows, in their order.

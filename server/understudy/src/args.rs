@@ -59,12 +59,15 @@ pub enum Command {
     /// Run a measurement and print its table; without a name they are listed, `all` runs every one
     Bench {
         name: Option<String>,
-        /// For `retrieval`: issue texts with the files that fixed them, one JSON object a line
+        /// For `retrieval` and `replay`: issue texts with the files that fixed them, one JSON object a line
         #[arg(long, value_name = "FILE", requires = "repos")]
         tasks: Option<PathBuf>,
-        /// For `retrieval`: the folder of bare repositories that the tasks are about, as OWNER+NAME/repo
+        /// For `retrieval` and `replay`: the folder of bare repositories that the tasks are about, as OWNER+NAME/repo
         #[arg(long, value_name = "DIR", requires = "tasks")]
         repos: Option<PathBuf>,
+        /// For `replay`: ids of tasks, separated by commas
+        #[arg(long, value_name = "IDS", value_delimiter = ',', requires = "tasks")]
+        only: Vec<String>,
     },
     /// Print the JSON schema of what `--json` prints
     Schema,

@@ -31,9 +31,9 @@ pub fn dispatch(cli: Cli) -> Result<i32, Failure> {
         Command::Doctor { repo, json } => doctor::doctor(&repo.repo, json).map(done),
         Command::Tasks(verb) => tasks::tasks(verb).map(done),
         Command::Sandbox { repo, timeout, command } => sandbox::sandbox(&repo.repo, timeout, command),
-        Command::Bench { name, tasks, repos } => {
+        Command::Bench { name, tasks, repos, only } => {
             let retrieval = std::sync::Arc::new(semantics::TextRetrieval);
-            let given = bench::Given { compilers: compilers(), retrieval, tasks: tasks.zip(repos) };
+            let given = bench::Given { compilers: compilers(), retrieval, tasks: tasks.zip(repos), only };
             bench::run(name.as_deref(), &given).map_err(Failure::usage)
         }
         Command::Schema => {

@@ -17,7 +17,7 @@ const ARROWS: [(&str, &[&str]); 12] = [
     ("checks", &["sandbox", "task"]),
     ("model", &["task"]),
     ("agent", &["checks", "sandbox", "task", "worktree"]),
-    ("bench", &["agent", "journal", "sandbox", "task", "worktree"]),
+    ("bench", &["agent", "journal", "model", "sandbox", "task", "worktree"]),
     ("lsp", &["agent", "task"]),
     (
         "understudy",
