@@ -12,6 +12,7 @@ mod diff;
 mod edit;
 mod event;
 mod id;
+mod judgement;
 mod path;
 mod plan;
 pub mod port;
@@ -35,9 +36,10 @@ pub use event::{Event, EventVersion, PublicationEnd, PublishedFile, Record, Unkn
 pub use id::{
     AttemptId, Digest, Epoch, HunkId, IdError, PlanId, RequestId, Sequence, StepId, TaskId, TreeId, UnixMillis,
 };
+pub use judgement::{Judgement, Limitation};
 pub use path::{PathError, TreePath};
 pub use plan::{Answer, MOST_STEPS, Plan, Position, Question, Step, StepAction, StepStatus};
-pub use receipt::{Comparison, Judgement, Limitation, Receipt, SandboxLevel};
+pub use receipt::{Comparison, Receipt, SandboxLevel};
 pub use redact::Redactor;
 pub use request::{Candidate, Engine, PlanPolicy, Request, Source, Tool, Trigger};
 pub use review::Offered;
