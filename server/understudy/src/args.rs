@@ -122,7 +122,7 @@ pub struct Run {
     /// Who proposes the edits: compiler, model, or auto for the compiler where it understands the task
     #[arg(long, value_name = "NAME", default_value = "auto")]
     pub engine: String,
-    /// Who agrees to a plan before its first edit: review (you, always), auto (you, where it has several steps), skip
+    /// Who agrees to a plan before its first edit: review (you), auto (nobody has to: what counts is the diff), skip
     /// (no plan is asked for)
     #[arg(long, value_name = "POLICY")]
     pub plan: Option<PlanPolicy>,
