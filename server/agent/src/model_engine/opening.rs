@@ -1,5 +1,5 @@
-//! What a conversation begins with. The first block, about the task as a whole, is byte for byte the same in all of them
-//! as long as the plan is; what changes comes after it.
+//! What a conversation begins with: the task, what a search for it finds in the base, the plan, each in a block of its own
+//! and byte for byte the same in all of them, so that a provider's cache holds them; what changes comes after them.
 
 use std::fmt::Write as _;
 
@@ -15,16 +15,51 @@ use crate::{Error, walk::Walk};
 /// Files that tell agents about style and commands, where they stand at the top.
 const GUIDANCE: [&str; 5] =
     ["AGENTS.md", "CLAUDE.md", ".github/copilot-instructions.md", "CONVENTIONS.md", ".cursorrules"];
-/// Bytes of all guidance, of one pushed excerpt, and of all of them.
+/// Bytes of all guidance, of one pushed excerpt, of all of them, and of those beside a step's own files.
 const GUIDANCE_CAP: usize = 12 * 1024;
 const EXCERPT_CAP: usize = 6 * 1024;
 const PUSHED_CAP: usize = 28 * 1024;
+const STEP_CAP: usize = 14 * 1024;
 /// A file that a step names is shown whole up to this size.
 const WHOLE_FILE: usize = 8 * 1024;
 
 impl Walk<'_> {
-    /// The block that all conversations of a plan begin with.
-    fn about_the_task(&mut self, plan: Option<&Plan>) -> Result<Block, Error> {
+    /// The blocks that all conversations of a plan begin with, and what of the base they show.
+    fn beginning(&mut self, plan: Option<&Plan>) -> Result<(Vec<Block>, Vec<String>), Error> {
+        let mut blocks = vec![self.about_the_task()?];
+        let (found, shown) = self.found_for_the_task()?;
+        let quoter = self.desk().quoter.clone();
+        if !found.is_empty() {
+            let text = format!("# What a search for the task finds in the base, before any change\n\n{found}");
+            blocks.push(Block::Text { told: quoter.ours(&text), stable: true });
+        }
+        if let Some(plan) = plan {
+            let mut text = format!("# Plan, version {}\n", plan.version);
+            for step in plan.order() {
+                text.push_str(&described(step, &quoter));
+            }
+            blocks.push(Block::Text { told: quoter.ours(&text), stable: true });
+        }
+        Ok((blocks, shown))
+    }
+
+    /// Code of the base that belongs to the task, put before the model without being asked for.
+    fn found_for_the_task(&mut self) -> Result<(String, Vec<String>), Error> {
+        if let Some(found) = &self.desk().found {
+            return Ok(found.clone());
+        }
+        let Some(base) = self.state.base.clone() else { return Err(Error::Sentence("the task has no base".into())) };
+        let query = self.state.request.description.clone();
+        let found = self.with_looks(&base, |_, looks| {
+            let (mut text, mut shown) = (String::new(), Vec::new());
+            push(looks, &query, PUSHED_CAP, &[], &mut text, &mut shown);
+            Ok((text, shown))
+        })?;
+        self.desk().found = Some(found.clone());
+        Ok(found)
+    }
+
+    fn about_the_task(&mut self) -> Result<Block, Error> {
         let Some(base) = self.state.base.clone() else { return Err(Error::Sentence("the task has no base".into())) };
         let checks = self.checks_of(&base)?;
         let (request, quoter) = (self.state.request.clone(), self.desk().quoter.clone());
@@ -67,50 +102,58 @@ impl Walk<'_> {
                 left = left.saturating_sub(guide.len());
             }
         }
-        if let Some(plan) = plan {
-            let _ = write!(text, "\n# Plan, version {}\n", plan.version);
-            for step in plan.order() {
-                text.push_str(&described(step, &quoter));
-            }
-        }
         Ok(Block::Text { told: quoter.ours(&text), stable: true })
     }
 
-    /// Code that belongs to a query, put before the model without being asked for.
-    fn pushed(&mut self, tree: &TreeId, seat: &Seat, query: &str, files: &[String]) -> Result<String, Error> {
-        let (text, shown) = self.with_looks(tree, |_, looks| Ok(push(looks, query, files)))?;
-        if !shown.is_empty() {
-            self.record(Event::Retrieved { stage: seat.stage, excerpts: shown })?;
+    /// Code that belongs to a step: its own files, then what a search for it finds beside what was shown of the base.
+    fn pushed(
+        &mut self,
+        tree: &TreeId,
+        query: &str,
+        files: &[String],
+        mut known: Vec<String>,
+    ) -> Result<(String, Vec<String>), Error> {
+        if let Some(base) = &self.state.base {
+            let changed = worktree::published_files(&self.store, base, tree)?;
+            known.retain(|name| !changed.iter().any(|file| name.starts_with(&format!("{}:", file.path))));
         }
-        Ok(text)
+        self.with_looks(tree, |_, looks| {
+            let (mut text, mut shown) = show_files(looks, files);
+            push(looks, query, STEP_CAP, &known, &mut text, &mut shown);
+            Ok((text, shown))
+        })
     }
 
-    pub(crate) fn open_planning(&mut self, seat: &Seat, tree: &TreeId) -> Result<Vec<Block>, Error> {
-        let task = self.about_the_task(None)?;
-        let query = self.state.request.description.clone();
-        let pushed = self.pushed(tree, seat, &query, &[])?;
+    pub(crate) fn open_planning(&mut self, seat: &Seat) -> Result<Vec<Block>, Error> {
+        let (mut blocks, shown) = self.beginning(None)?;
+        self.was_shown(seat, shown)?;
         let quoter = self.desk().quoter.clone();
-        let mut text = String::from("# Stage: planning\n\nPropose the plan, or ask. Nothing can be edited now.\n");
-        if !pushed.is_empty() {
-            let _ = write!(text, "\nWhat a search for the task found:\n{pushed}");
-        }
-        let mut blocks = vec![task, Block::Text { told: quoter.ours(&text), stable: false }];
+        let text = "# Stage: planning\n\nPropose the plan, or ask. Nothing can be edited now.\n";
+        blocks.push(Block::Text { told: quoter.ours(text), stable: false });
         blocks.extend(self.words_of_the_developer());
         Ok(blocks)
+    }
+
+    fn was_shown(&mut self, seat: &Seat, excerpts: Vec<String>) -> Result<(), Error> {
+        if excerpts.is_empty() {
+            return Ok(());
+        }
+        Ok(self.record(Event::Retrieved { stage: seat.stage, excerpts })?)
     }
 
     /// The beginning of work on a step; `trouble` is what went wrong before, with what was found out about it.
     pub(crate) fn open_step(&mut self, seat: &Seat, tree: &TreeId, trouble: &str) -> Result<Vec<Block>, Error> {
         let plan = self.state.plan.clone();
         let Some(step) = &seat.step else { return Err(Error::Sentence("there is no step".into())) };
-        let task = self.about_the_task(plan.as_ref())?;
+        let (mut blocks, known) = self.beginning(plan.as_ref())?;
         let delivers = match &step.action {
             StepAction::Write { delivers } => delivers.clone(),
             other => crate::grammar::write(other),
         };
         let query =
             format!("{}\n{delivers}\n{}\n{}", step.title, step.scope.symbols.join(" "), step.scope.paths.join(" "));
-        let pushed = self.pushed(tree, seat, &query, &step.scope.paths)?;
+        let (pushed, shown) = self.pushed(tree, &query, &step.scope.paths, known)?;
+        self.was_shown(seat, shown)?;
         let quoter = self.desk().quoter.clone();
         let mut text = format!("# Stage: coding, step {}\n\n", step.id);
         let done: Vec<String> = plan
@@ -130,19 +173,20 @@ impl Walk<'_> {
         if !pushed.is_empty() {
             let _ = write!(text, "What this step is about, as it is now:\n{pushed}");
         }
-        let mut blocks = vec![task, Block::Text { told: quoter.ours(&text), stable: false }];
+        blocks.push(Block::Text { told: quoter.ours(&text), stable: false });
         blocks.extend(self.words_of_the_developer());
         Ok(blocks)
     }
 
     pub(crate) fn open_diagnosis(&mut self, trouble: &str) -> Result<Vec<Block>, Error> {
         let plan = self.state.plan.clone();
-        let task = self.about_the_task(plan.as_ref())?;
+        let (mut blocks, _) = self.beginning(plan.as_ref())?;
         let text = format!(
             "# Stage: diagnosing\n\nFind the cause before anything is changed, then call `diagnose`.\n\n{trouble}"
         );
         let told = self.desk().quoter.clone().ours(&text);
-        Ok(vec![task, Block::Text { told, stable: false }])
+        blocks.push(Block::Text { told, stable: false });
+        Ok(blocks)
     }
 
     /// Answers, guidance and rejections so far: constraints for what follows.
@@ -187,8 +231,8 @@ fn described(step: &Step, quoter: &Quoter) -> String {
     quoter.redact(&text)
 }
 
-/// Files that are named outright, then the best excerpts for the query; with the names of what is shown.
-fn push(looks: &Looks<'_>, query: &str, files: &[String]) -> (String, Vec<String>) {
+/// Files that are named outright, with the names of what is shown.
+fn show_files(looks: &Looks<'_>, files: &[String]) -> (String, Vec<String>) {
     let (mut text, mut shown) = (String::new(), Vec::new());
     for name in files.iter().filter(|name| !name.contains(['*', '?', '{', '['])) {
         let Ok((path, whole)) = looks.file(name) else { continue };
@@ -199,16 +243,21 @@ fn push(looks: &Looks<'_>, query: &str, files: &[String]) -> (String, Vec<String
             text.push_str(&outline);
         }
     }
+    (text, shown)
+}
+
+/// The best excerpts for a query, but for those that are known and those of files that are shown as a whole.
+fn push(looks: &Looks<'_>, query: &str, cap: usize, known: &[String], text: &mut String, shown: &mut Vec<String>) {
     let query = Query { text: query.to_owned(), most: 8, source_only: false };
-    let Answer::Known { value, .. } = looks.retrieve.search(&query) else { return (text, shown) };
+    let Answer::Known { value, .. } = looks.retrieve.search(&query) else { return };
     for excerpt in value {
         let path = excerpt.path.to_string();
-        if shown.contains(&path) || text.len() >= PUSHED_CAP {
+        let name = format!("{path}:{}-{}", excerpt.first_line, excerpt.last_line);
+        if shown.contains(&path) || known.contains(&name) || text.len() >= cap {
             continue;
         }
-        let what = format!("{path}:{}-{} ({})", excerpt.first_line, excerpt.last_line, excerpt.reason);
+        let what = format!("{name} ({})", excerpt.reason);
         text.push_str(&looks.quoter.block(Origin::Repository, &what, &excerpt.text, EXCERPT_CAP));
-        shown.push(format!("{path}:{}-{}", excerpt.first_line, excerpt.last_line));
+        shown.push(name);
     }
-    (text, shown)
 }

@@ -26,8 +26,7 @@ impl Walk<'_> {
             return Err(Error::Sentence("the task has no base".into()));
         };
         let seat = Seat { stage: Stage::Plan, attempt: None, step: None };
-        let from = tree.clone();
-        let number = self.conversation(&seat, |walk| walk.open_planning(&seat, &from))?;
+        let number = self.conversation(&seat, |walk| walk.open_planning(&seat))?;
         self.house.audience.doing("planning");
         match self.talk(number, &seat, &mut tree)? {
             Talked::End(End::Plan(plan)) => {

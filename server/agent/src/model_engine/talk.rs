@@ -34,6 +34,8 @@ const WORDS_ONLY: usize = 3;
 pub(crate) struct Desk {
     pub indexed: Indexed,
     pub quoter: Quoter,
+    /// What a search for the task finds in the base, with the names of what is in it.
+    pub found: Option<(String, Vec<String>)>,
     /// How often `done` was refused in the present conversation.
     pub refused_done: u32,
     messages: BTreeMap<u32, Vec<Kept>>,
@@ -64,6 +66,7 @@ impl Walk<'_> {
             Box::new(Desk {
                 indexed: Indexed::new(&*house.retrieval),
                 quoter: Quoter::new(&task, &house.redactor),
+                found: None,
                 refused_done: 0,
                 messages: BTreeMap::new(),
             })
@@ -404,7 +407,7 @@ fn result(quoter: &Quoter, id: &str, text: &str, failed: bool) -> Block {
     Block::ToolResult { id: id.to_owned(), told: quoter.ours(text), failed }
 }
 
-/// Arguments of a reply that was cut off are not to be trusted even where they can be read.
+/// Arguments that are too long or cannot be read, in a few words; where the reply was cut off, that is why.
 fn bounded(arguments: &Arguments, cut_off: bool) -> Arguments {
     match arguments {
         Arguments::Read(value) if value.to_string().len() > ARGUMENTS => {
