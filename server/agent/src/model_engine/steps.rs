@@ -318,7 +318,9 @@ impl Walk<'_> {
             files: Vec::new(),
         })?;
         self.checkpoint(tree, &format!("step {}", step.id), &[])?;
-        let first = outcome.lines().next().unwrap_or_default().to_owned();
+        // The first thing that failed names the attempt, not the check it stands under.
+        let first = outcome.lines().find_map(|line| line.strip_prefix("- ")).or(outcome.lines().next());
+        let first = first.unwrap_or_default().to_owned();
         Ok(self.record(Event::AttemptEnded { attempt, tree: tree.clone(), outcome: first })?)
     }
 
