@@ -15,6 +15,9 @@ use crate::corpus::Home;
 /// `gold_symbols`, `n_code_files`, `names_symbol`.
 pub struct Task(pub Value);
 
+/// One file of a revision: where it is, what kind, and its bytes.
+pub type MirroredFile = (TreePath, Mode, std::sync::Arc<[u8]>);
+
 impl Task {
     /// The tasks of a file, by repository.
     pub fn read(file: &Path) -> Result<BTreeMap<String, Vec<Self>>, Failure> {
@@ -68,7 +71,7 @@ impl Mirror {
     }
 
     /// The files of a revision with their bytes; symbolic links and submodules are none.
-    pub fn files(&self, revision: &str) -> Result<Vec<(TreePath, Mode, std::sync::Arc<[u8]>)>, Failure> {
+    pub fn files(&self, revision: &str) -> Result<Vec<MirroredFile>, Failure> {
         let tree = self.tree(revision)?;
         let mut files = Vec::new();
         for (path, entry) in self.store.entries(&tree)?.iter() {

@@ -147,7 +147,7 @@ fn replay(given: &Given, mirror: &Mirror, chosen: Chosen, home: &Home, name: &st
             _ => report.verdict.clone(),
         },
         total: total.saturating_sub(play.busy),
-        spent: clock.spent(),
+        spent: clock.spent(report.tree.as_ref()),
         stations: report.timings.iter().map(|it| (it.station.clone(), Duration::from_millis(it.ms))).collect(),
         calls: play.bill.requests.len(),
         used: play.bill.sum(),

@@ -38,14 +38,14 @@ pub struct Rows {
     pub skipped: Vec<String>,
 }
 
-const HEAD: &str = "| task | files, hunks | checks | tree is the fix | verdict | total s | base s | checks s | rest s | rest / checks | \
+const HEAD: &str = "| task | files, hunks | checks | tree is the fix | verdict | total s | base s | checks s | old tests s | rest s | rest / checks | \
     calls | input tokens | cached from the 2nd call | output tokens | $ | whole files: tokens in, out | $ |";
 const LABEL: &str = "The floor of an oracle: what this harness costs around a model that makes no mistake; not a claim about what a task costs.";
 
 impl Row {
     /// What is neither a command of a check nor the model.
     fn rest(&self) -> Duration {
-        self.total.saturating_sub(self.spent.base + self.spent.checks)
+        self.total.saturating_sub(self.spent.base + self.spent.checks + self.spent.others)
     }
 
     fn overhead(&self) -> Option<f64> {
@@ -66,7 +66,7 @@ impl fmt::Display for Row {
         let overhead = self.overhead().map_or("-".to_owned(), |percent| format!("{percent:.1} %"));
         write!(
             f,
-            "| {} | {}, {} | {} | {} | {} | {:.1} | {:.1} | {:.1} | {:.1} | {overhead} | {} | {input} | {:.1} % | {} | {:.4} | {}, {} | {:.4} |",
+            "| {} | {}, {} | {} | {} | {} | {:.1} | {:.1} | {:.1} | {:.1} | {:.1} | {overhead} | {} | {input} | {:.1} % | {} | {:.4} | {}, {} | {:.4} |",
             self.id,
             self.files,
             self.hunks,
@@ -76,6 +76,7 @@ impl fmt::Display for Row {
             self.total.as_secs_f64(),
             self.spent.base.as_secs_f64(),
             self.spent.checks.as_secs_f64(),
+            self.spent.others.as_secs_f64(),
             self.rest().as_secs_f64(),
             self.calls,
             100.0 * self.share,
@@ -96,7 +97,7 @@ impl fmt::Display for Rows {
             super::MODEL,
             super::VENDOR
         )?;
-        writeln!(f, "{HEAD}\n|{}", "---|".repeat(17))?;
+        writeln!(f, "{HEAD}\n|{}", "---|".repeat(18))?;
         self.rows.iter().try_for_each(|row| writeln!(f, "{row}"))?;
         let sum = |of: &dyn Fn(&Row) -> f64| self.rows.iter().map(of).sum::<f64>();
         let exact = self.rows.iter().filter(|row| row.exact).count();
