@@ -7,7 +7,7 @@ use std::sync::mpsc::{Sender, channel};
 use task::TaskId;
 
 use crate::act::Crew;
-use crate::entry::Loaded;
+use crate::entry::{Glance, Loaded};
 use crate::mail::Mail;
 
 type Job = Box<dyn FnOnce() + Send>;
@@ -81,13 +81,15 @@ impl Crew {
         Some(shown.filter_map(|id| Loaded::load(&house, &id).ok()).collect())
     }
 
-    /// Looks at tasks that other processes work on. Whether somebody looks.
-    pub fn look_again(&self, tasks: Vec<TaskId>) -> bool {
+    /// Looks at tasks that other processes work on, or may, and tells of those that are not as they are known. Whether
+    /// somebody looks.
+    pub fn look_again(&self, known: Vec<(TaskId, Glance)>) -> bool {
         let crew = self.clone();
         self.beside("look", move || {
             let seen = catch_unwind(AssertUnwindSafe(|| {
                 let house = crew.house().ok()?;
-                Some(tasks.iter().filter_map(|id| Loaded::load(&house, id).ok()).collect())
+                let news = known.iter().filter_map(|(id, known)| Loaded::load_news(&house, id, known).ok().flatten());
+                Some(news.collect())
             }));
             crew.mailbox.post(Mail::Seen(seen.ok().flatten().unwrap_or_default()));
         })

@@ -14,6 +14,28 @@ use crate::owed::{self, Partial};
 const MOST_FILES: usize = 200;
 const LARGEST_FILE: usize = 1 << 20;
 
+/// What a look compares before it reads more: most tasks are as they were.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Glance {
+    state: State,
+    elsewhere: bool,
+    answered: Option<u64>,
+}
+
+impl Glance {
+    fn at(house: &House, id: &TaskId) -> Result<Self, agent::Error> {
+        // Before the history: whoever ends in between is believed to be at work, and looked at once more.
+        let owner = house.journal.owner(id)?;
+        let elsewhere = owner.is_some_and(|owner| owner != std::process::id());
+        let records = house.journal.records(id)?;
+        let state = State::fold(records.iter().filter_map(|record| record.event.as_ref().ok()))
+            .ok_or_else(|| agent::Error::Sentence(format!("the history of task {id} cannot be read")))?;
+        let notes = house.journal.notes(id, state.work.note)?;
+        let answered = notes.iter().rfind(|(_, note)| owed::answers(note)).map(|(number, _)| *number);
+        Ok(Self { state, elsewhere, answered })
+    }
+}
+
 /// A task as its journal and trees have it.
 #[derive(Debug, Clone)]
 pub struct Loaded {
@@ -31,9 +53,17 @@ pub struct Loaded {
 
 impl Loaded {
     pub fn load(house: &House, id: &TaskId) -> Result<Self, agent::Error> {
-        let records = house.journal.records(id)?;
-        let state = State::fold(records.iter().filter_map(|record| record.event.as_ref().ok()))
-            .ok_or_else(|| agent::Error::Sentence(format!("the history of task {id} cannot be read")))?;
+        Self::beyond(Glance::at(house, id)?, house, id)
+    }
+
+    /// `None` where the task is as it is known.
+    pub fn load_news(house: &House, id: &TaskId, known: &Glance) -> Result<Option<Self>, agent::Error> {
+        let glance = Glance::at(house, id)?;
+        (glance != *known).then(|| Self::beyond(glance, house, id)).transpose()
+    }
+
+    fn beyond(glance: Glance, house: &House, id: &TaskId) -> Result<Self, agent::Error> {
+        let Glance { state, elsewhere, answered } = glance;
         let mut report = agent::report(&*house.journal, &house.state, id, None)?;
         report.diff = String::new();
         let mut shown = BTreeMap::new();
@@ -48,10 +78,6 @@ impl Loaded {
                 files.filter(|(_, bytes)| bytes.len() <= LARGEST_FILE).map(|(path, bytes)| (path, bytes.into())),
             );
         }
-        let owner = house.journal.owner(id)?;
-        let elsewhere = owner.is_some_and(|owner| owner != std::process::id());
-        let notes = house.journal.notes(id, state.work.note)?;
-        let answered = notes.iter().rfind(|(_, note)| owed::answers(note)).map(|(number, _)| *number);
         Ok(Self { id: id.clone(), state, report: Arc::new(report), shown, elsewhere, answered })
     }
 }
@@ -154,7 +180,11 @@ impl Entry {
 
     /// Whether another process works on it, or may begin to at any time.
     pub fn is_for_others(&self) -> bool {
-        self.activity.is_none() && (self.elsewhere || agent::waiting(&self.state).is_some())
+        self.activity.is_none() && (self.elsewhere || self.state.conclusion.is_none())
+    }
+
+    pub fn glance(&self) -> Glance {
+        Glance { state: self.state.clone(), elsewhere: self.elsewhere, answered: self.answered }
     }
 
     /// Whether it can go on with an answer that nobody took up; once for each.

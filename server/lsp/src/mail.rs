@@ -108,7 +108,7 @@ pub enum Mail {
     },
     /// Tasks that were there when the server started.
     Restored(Vec<Loaded>),
-    /// Tasks that other processes work on, as they are now.
+    /// Tasks that other processes have changed, as they are now.
     Seen(Vec<Loaded>),
     /// Where the tree paths of a folder begin.
     FolderKnown {

@@ -195,12 +195,9 @@ impl Loop {
                     // One that is ours by now is known better.
                     let entry = self.session.entries.get_mut(&loaded.id);
                     let Some(entry) = entry.filter(|entry| entry.is_for_others()) else { continue };
-                    let known = (&entry.state, entry.elsewhere, entry.answered);
-                    if known != (&loaded.state, loaded.elsewhere, loaded.answered) {
-                        self.session.changed.insert(loaded.id.clone());
-                        self.session.stale.touch();
-                        entry.load(loaded);
-                    }
+                    self.session.changed.insert(loaded.id.clone());
+                    self.session.stale.touch();
+                    entry.load(loaded);
                 }
             }
             Mail::FolderKnown { folder, top } => {
@@ -380,9 +377,10 @@ impl Loop {
             }
         }
         self.session.expire_watches(now);
-        if self.session.next_look_elsewhere().is_some_and(|at| at <= now) {
+        if self.session.next_look_elsewhere(now).is_some_and(|at| at <= now) {
             self.session.looked = Some(now);
-            self.session.looking = self.crew.look_again(self.session.elsewhere().cloned().collect());
+            let known = self.session.elsewhere().map(|entry| (entry.id.clone(), entry.glance()));
+            self.session.looking = self.crew.look_again(known.collect());
         }
         if self.session.stale.due().is_some_and(|due| due <= now) {
             self.session.stale.taken();

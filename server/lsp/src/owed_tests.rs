@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Instant;
 
 use agent::{Audience, Compilers, Documents, House, NoRetrieval, Place};
 use journal::Journal;
@@ -10,8 +11,8 @@ use serde_json::{Value, json};
 use support::Project;
 use task::port::{Absent, Compiler, Journal as _, Note, Publisher};
 use task::{
-    Engine, Event, Limits, Plan, PlanPolicy, Question, Redactor, Request, Scope, Source, Step, StepAction, StepStatus,
-    TaskId, Trigger, UnixMillis, Wait,
+    Conclusion, Engine, Event, Limits, Plan, PlanPolicy, Question, Redactor, Request, Scope, Source, Step, StepAction,
+    StepStatus, TaskId, Trigger, UnixMillis, Wait,
 };
 
 use crate::lent::Lent;
@@ -198,6 +199,25 @@ fn a_task_that_needs_the_developer_is_shown_after_a_restart_and_goes_on_when_it_
     bench.until(|bench| bench.main.session.desk.is_idle());
     assert_eq!(resumed(&home), 1);
     assert_ne!(line(&mut bench)["waiting_for"], "answers");
+}
+
+#[test]
+fn what_others_do_to_a_task_is_seen_whether_or_not_they_are_at_work_when_it_is_looked_at() {
+    let home = Home::new();
+    let id = home.waits(two_questions());
+    let mut bench = home.bench(rich());
+    let is = |bench: &mut Bench, status: &str| line(bench)["status"] == status;
+    assert!(is(&mut bench, "needs you"));
+    let others = |event: Event| {
+        let lease = home.journal.acquire(&id).unwrap();
+        home.journal.append(&lease, &event).unwrap();
+        home.journal.release(&lease).unwrap();
+    };
+    others(Event::Answered { answers: Vec::new(), note: 1 });
+    bench.until(|bench| is(bench, "interrupted"));
+    others(Event::Concluded { conclusion: Conclusion::Cancelled });
+    bench.until(|bench| is(bench, "ended"));
+    assert_eq!(bench.main.session.next_look_elsewhere(Instant::now()), None);
 }
 
 #[test]

@@ -103,15 +103,15 @@ impl Session {
     }
 
     /// Tasks that other processes work on, or may begin to: the command line answers questions too.
-    pub fn elsewhere(&self) -> impl Iterator<Item = &TaskId> {
-        let theirs = self.entries.values().filter(|entry| entry.is_for_others());
-        theirs.map(|entry| &entry.id)
+    pub fn elsewhere(&self) -> impl Iterator<Item = &Entry> {
+        self.entries.values().filter(|entry| entry.is_for_others())
     }
 
     /// When to look at them; `None` while there are none or somebody looks.
-    pub fn next_look_elsewhere(&self) -> Option<Instant> {
+    pub fn next_look_elsewhere(&self, now: Instant) -> Option<Instant> {
         let wanted = !self.looking && self.elsewhere().next().is_some();
-        wanted.then(|| self.looked.map_or_else(Instant::now, |looked| looked + LOOK))
+        // The caller compares with its own present: a later one would never be reached.
+        wanted.then(|| self.looked.map_or(now, |looked| looked + LOOK))
     }
 
     /// Tasks under review, with their folders.
@@ -161,11 +161,11 @@ impl Session {
 
     /// When the loop has to look again although no mail comes.
     pub fn next_look(&self) -> Option<Instant> {
-        let tell = (!self.changed.is_empty()).then(|| self.told.map_or_else(Instant::now, |told| told + TELL));
+        let now = Instant::now();
+        let tell = (!self.changed.is_empty()).then(|| self.told.map_or(now, |told| told + TELL));
         let watch = self.watches.iter().map(|watch| watch.deadline).min();
         // Callers that cancelled their requests, and a client that died without a word.
-        let usual =
-            (!self.desk.is_idle() || self.facts.process.is_some()).then(|| Instant::now() + Duration::from_millis(500));
-        [self.stale.due(), tell, watch, usual, self.next_look_elsewhere()].into_iter().flatten().min()
+        let usual = (!self.desk.is_idle() || self.facts.process.is_some()).then(|| now + Duration::from_millis(500));
+        [self.stale.due(), tell, watch, usual, self.next_look_elsewhere(now)].into_iter().flatten().min()
     }
 }

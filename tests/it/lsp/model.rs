@@ -173,6 +173,24 @@ fn a_plain_client_answers_and_approves_at_the_comment_that_asked() {
 }
 
 #[test]
+fn what_the_command_line_answers_is_seen_by_the_editor() {
+    let (room, model) = room([
+        call("ask", json!({ "questions": [{ "text": "How many words?", "options": ["one", "two"] }] })),
+        call("edit", edit()).expect("two"),
+        call("done", json!({ "summary": "documented" })),
+    ]);
+    let editor = room.editor(Client::vscode);
+    let id = create(&editor, json!({ "description": "document sum", "engine": "model", "plan": "skip" }));
+    needs_you(&editor, &id, "answers");
+    room.understudy.run(&room.project.path(), ["tasks", "answer", &id, "two"]).ended_with(0);
+    let seen = until(&editor, &id, &["review", "ended"]);
+    assert_eq!((&seen["status"], &seen["verdict"]), (&json!("review"), &json!("verified")), "{seen:#}");
+    assert_eq!(apply(&editor, &id)["outcome"], "applied");
+    model.assert_clean();
+    room.quit(editor);
+}
+
+#[test]
 fn a_question_about_code_is_answered_with_its_lines_and_can_be_taken_back() {
     let cited = json!({ "text": "It adds.", "citations": [{ "path": "sum.js", "first_line": 4, "last_line": 4 }] });
     let (room, model) = room([call("answer", cited).expect("What does sum do?"), hang()]);
