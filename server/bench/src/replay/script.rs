@@ -261,10 +261,12 @@ mod tests {
         Changed { path: "a.rs".into(), before: before.into(), after: Some(String::new()), is_new: false, hunks }
     }
 
-    /// What a file becomes when each edit is taken.
-    fn played(script: &mut Script, edits: &[Range<usize>]) -> String {
-        for edit in edits {
-            let arguments = script.edit(0, edit.clone());
+    /// What a file becomes when each edit is taken: up to each of these hunks.
+    fn played(script: &mut Script, ends: &[usize]) -> String {
+        let mut start = 0;
+        for &end in ends {
+            let arguments = script.edit(0, start..end);
+            start = end;
             for edit in arguments["edits"].as_array().unwrap() {
                 let old = edit["old"].as_str().unwrap();
                 assert_eq!(script.now[0].matches(old).count(), 1, "{old:?}");
@@ -280,9 +282,9 @@ mod tests {
         let hunks = [(0, 1, "x\ny\n"), (3, 0, "new\n"), (5, 2, ""), (8, 0, "end\n")];
         let wanted = "x\ny\nb\na\nnew\nb\na\nb\nend\n";
         let file = changed(before, &hunks);
-        assert_eq!(played(&mut Script::new("t", vec![file.clone()]), &[0..1, 1..2, 2..3, 3..4]), wanted);
-        assert_eq!(played(&mut Script::new("t", vec![file.clone()]), &[0..4]), wanted);
-        assert_eq!(played(&mut Script::new("t", vec![file]), &[0..1, 1..4]), wanted);
+        assert_eq!(played(&mut Script::new("t", vec![file.clone()]), &[1, 2, 3, 4]), wanted);
+        assert_eq!(played(&mut Script::new("t", vec![file.clone()]), &[4]), wanted);
+        assert_eq!(played(&mut Script::new("t", vec![file]), &[1, 4]), wanted);
     }
 
     #[test]
