@@ -12,7 +12,7 @@ const MEDIAN_CAP: usize = 150;
 /// give something away, and `agent` first of all, because everything wants to move there.
 const CRATE_CAPS: [(&str, usize); 12] = [
     ("agent", 10500),
-    ("bench", 2400),
+    ("bench", 3100),
     ("checks", 8000),
     ("journal", 1300),
     ("lsp", 7500),
