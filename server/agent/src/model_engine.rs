@@ -26,6 +26,7 @@ mod steps;
 mod suspicion;
 mod talk;
 mod tools;
+mod warming;
 
 use task::port::Stage;
 use task::{Conclusion, Digest, Station, Wait};
@@ -49,6 +50,7 @@ impl Walk<'_> {
             None | Some(Wait::Provider { .. }) => {}
             Some(_) => return Ok(Some(self.waiting())),
         }
+        self.warm_up()?;
         match self.state.station {
             Station::Frozen => self.plan_with_model(),
             Station::Planned => self.approve_with_policy(),

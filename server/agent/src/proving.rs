@@ -103,6 +103,7 @@ impl Walk<'_> {
         tree: &TreeId,
         only: Option<&[String]>,
     ) -> Result<(Vec<Digest>, Judgement), Error> {
+        self.settle_warming();
         let store = Arc::clone(&self.store);
         let files = worktree::published_files(&store, base, tree)?;
         let (mut changed, mut removed) = (BTreeSet::new(), BTreeSet::new());

@@ -77,6 +77,22 @@ pub(crate) struct Rename {
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
+pub(crate) struct ReplacePattern {
+    pub pattern: String,
+    pub template: String,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Assist {
+    pub id: String,
+    pub path: String,
+    pub line: u32,
+    pub column: u32,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub(crate) struct CheckNamed {
     pub check: String,
 }

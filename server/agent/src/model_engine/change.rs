@@ -9,7 +9,7 @@ use task::port::{Answer, GateReport, Refactored, Refactoring, Retrieve};
 use task::{Edit, EditSet, FileEdit, Mode, Step, TreeId, TreePath};
 use worktree::ApplyError;
 
-use super::arguments::{Create, ExactEdit, Move, Rename, SymbolEdit};
+use super::arguments::{Create, ExactEdit, Move, SymbolEdit};
 use super::locate::locate;
 use super::looks::{Looks, parse};
 use crate::{Error, walk::Walk};
@@ -112,15 +112,19 @@ impl Walk<'_> {
         }
     }
 
-    /// The compiler's rename, which knows every use by meaning.
-    pub(crate) fn rename(&mut self, looks: &Looks<'_>, step: &Step, rename: &Rename) -> Result<Changed, Error> {
+    /// A refactoring of the compiler, which knows names by meaning.
+    pub(crate) fn refactoring(
+        &mut self,
+        looks: &Looks<'_>,
+        step: &Step,
+        refactoring: &Refactoring,
+    ) -> Result<Changed, Error> {
         if !self.has_compiler(looks.tree)? {
-            return Ok(Err("renaming by meaning needs a Rust project; use `references` and `edit`".to_owned()));
+            return Ok(Err("this needs a Rust project; use `references` and `edit`".to_owned()));
         }
         let Some(base) = self.state.base.clone() else { return Ok(Err("there is no base".to_owned())) };
         let (compiler, at) = self.compiler_on(&base, looks.tree)?;
-        let refactoring = Refactoring::Rename { symbol: rename.name.clone(), new_name: rename.to.clone(), at: None };
-        match compiler.refactor(at, &refactoring) {
+        match compiler.refactor(at, refactoring) {
             Answer::Known { value: Refactored::Edits { edits, limitations }, .. } => {
                 let notes: Vec<String> = limitations.into_iter().take(5).map(|it| it.text).collect();
                 let changed = self.change(looks, step, edits)?;
@@ -128,13 +132,13 @@ impl Walk<'_> {
             }
             Answer::Known { value: Refactored::Ambiguous { candidates }, .. } => {
                 let names: Vec<String> = candidates.into_iter().map(|it| it.name).collect();
-                Ok(Err(format!("`{}` may be {}", rename.name, names.join(", "))))
+                Ok(Err(format!("the name may be {}", names.join(", "))))
             }
             Answer::Known { value: Refactored::NotFound { nearest }, .. } => {
-                Ok(Err(format!("nothing is called `{}`; near it are {}", rename.name, nearest.join(", "))))
+                Ok(Err(format!("nothing has that name; near it are {}", nearest.join(", "))))
             }
             Answer::Known { value: Refactored::Refused { reason }, .. } | Answer::Unknown { reason } => {
-                Ok(Err(format!("the compiler did not rename it: {reason}")))
+                Ok(Err(format!("the compiler did not do it: {reason}")))
             }
         }
     }

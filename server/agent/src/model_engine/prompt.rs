@@ -105,6 +105,23 @@ pub(crate) fn tools() -> Vec<ToolSpec> {
             &["name", "to"],
         ),
         tool(
+            "replace_pattern",
+            "Replace code by its structure and its resolved names, everywhere (Rust).",
+            json!({
+                "pattern": text("`$a.unwrap_or($b())`"), "template": text("`$a.unwrap_or_else($b)`"),
+            }),
+            &["pattern", "template"],
+        ),
+        tool(
+            "assist",
+            "One code action of rust-analyzer at a place, by its id (Rust).",
+            json!({
+                "id": text("such as `extract_function`, `inline_local_variable`, `convert_to_guarded_return`"), "path": path,
+                "line": line("counted from 1"), "column": line("in characters, counted from 1"),
+            }),
+            &["id", "path", "line", "column"],
+        ),
+        tool(
             "check",
             "Run one of the project's checks on the tree as it is now.",
             json!({

@@ -15,6 +15,7 @@ use super::prompt;
 use super::purse::Purse;
 use super::quote::Quoter;
 use super::tools::{End, Seat};
+use super::warming::Warming;
 use crate::{Error, Progress, walk::Walk};
 
 /// Exchanges in one conversation at most.
@@ -38,6 +39,9 @@ pub(crate) struct Desk {
     pub found: Option<(String, Vec<String>)>,
     /// How often `done` was refused in the present conversation.
     pub refused_done: u32,
+    /// Whether the compiler was begun to be loaded, and who loads it.
+    pub warmed: bool,
+    pub warming: Option<Warming>,
     messages: BTreeMap<u32, Vec<Kept>>,
 }
 
@@ -68,6 +72,8 @@ impl Walk<'_> {
                 quoter: Quoter::new(&task, &house.redactor),
                 found: None,
                 refused_done: 0,
+                warmed: false,
+                warming: None,
                 messages: BTreeMap::new(),
             })
         })

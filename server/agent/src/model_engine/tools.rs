@@ -1,11 +1,11 @@
 //! What a tool call does. The model proposes; whether it may, and what it means, is decided here.
 
-use task::port::{Arguments, Origin, Stage};
+use task::port::{Arguments, Origin, Refactoring, Stage};
 use task::{AttemptId, Event, Plan, Question, Step, Tool, TreeId};
 
 use super::arguments::{
-    Ask, At, CheckNamed, Create, Diagnosis, Done, Edits, Move, Named, Proposed, Read, Rename, RunCommand, Search,
-    SymbolEdit, read,
+    Ask, Assist, At, CheckNamed, Create, Diagnosis, Done, Edits, Move, Named, Proposed, Read, Rename, ReplacePattern,
+    RunCommand, Search, SymbolEdit, read,
 };
 use super::change::Changed;
 use super::looks::{Looked, Looks};
@@ -73,7 +73,7 @@ fn kind(name: &str) -> Option<Tool> {
     Some(match name {
         "read" | "outline" => Tool::Read,
         "search" | "symbol" | "references" => Tool::Search,
-        "edit" | "edit_symbol" | "create" | "delete" | "move" | "rename" => Tool::Edit,
+        "edit" | "edit_symbol" | "create" | "delete" | "move" | "rename" | "replace_pattern" | "assist" => Tool::Edit,
         "check" | "run" => Tool::Execute,
         "ask" | "propose_plan" | "diagnose" | "answer" | "done" => Tool::Think,
         _ => return None,
@@ -90,6 +90,24 @@ pub(crate) fn fits(name: &str, stage: Stage) -> bool {
         "answer" => stage == Stage::Explain,
         _ => stage == Stage::Code,
     }
+}
+
+/// The refactoring that a call asks for.
+fn refactoring(name: &str, arguments: &Arguments) -> Result<Refactoring, String> {
+    Ok(match name {
+        "rename" => {
+            let Rename { name, to } = read(arguments)?;
+            Refactoring::Rename { symbol: name, new_name: to, at: None }
+        }
+        "replace_pattern" => {
+            let ReplacePattern { pattern, template } = read(arguments)?;
+            Refactoring::Replace { pattern, template }
+        }
+        _ => {
+            let Assist { id, path, line, column } = read(arguments)?;
+            Refactoring::Assist { id, path: super::looks::parse(&path)?, line, column }
+        }
+    })
 }
 
 /// Why a call cannot be taken at all.
@@ -149,7 +167,7 @@ impl Walk<'_> {
             "read" | "search" | "symbol" | "outline" => self.with_looks(tree, |_, looks| {
                 Ok(look(looks, name, arguments).map_or_else(|| Output::failed("no such tool"), Output::said))
             }),
-            "edit" | "edit_symbol" | "create" | "delete" | "move" | "rename" => {
+            "edit" | "edit_symbol" | "create" | "delete" | "move" | "rename" | "replace_pattern" | "assist" => {
                 self.edit_tool(seat, tree, name, arguments)
             }
             "check" => match read(arguments) {
@@ -221,8 +239,8 @@ impl Walk<'_> {
                 Ok(it) => walk.move_file(looks, &step, &it),
                 Err(why) => Ok(Err(why)),
             },
-            _ => match read::<Rename>(arguments) {
-                Ok(it) => walk.rename(looks, &step, &it),
+            other => match refactoring(other, arguments) {
+                Ok(refactoring) => walk.refactoring(looks, &step, &refactoring),
                 Err(why) => Ok(Err(why)),
             },
         })?;
