@@ -128,9 +128,15 @@ export function keptLabel(task: TaskLine): string {
   return '$(circle-outline) What is kept is not checked';
 }
 
+/** Names what a task waits for. */
+function owed(task: TaskLine): string {
+  return [task.status, task.waiting_for, task.asked, task.plan?.version].join(' ');
+}
+
 /** One line for the end of a run; undefined where nobody has to know. */
 export function finished(before: TaskLine, now: TaskLine): string | undefined {
-  const ran = before.status === 'running' || before.status === 'waiting';
+  // Between two things that it waits for, a task may run for less than the time in which it is spoken of.
+  const ran = before.status === 'running' || before.status === 'waiting' || (before.status === 'needs you' && owed(before) !== owed(now));
   if (!ran || isBusy(now)) return undefined;
   if (now.status === 'needs you') return `${now.title}: ${look(now).text}`;
   if (now.status === 'interrupted') return `${now.title}: interrupted`;

@@ -49,6 +49,9 @@ test('a task that needs the developer says for what', () => {
   const asks = task({ status: 'needs you', verdict: null, waiting_for: 'answers', hunks: 0 });
   assert.equal(look(asks).text, 'asks you something');
   assert.equal(finished(task({ status: 'running', verdict: null }), asks), 'fix warnings: asks you something');
+  const waits = task({ status: 'needs you', waiting_for: 'plan' });
+  assert.match(finished(asks, waits) ?? '', /waits for your yes/, 'what it did between the two was too short to be seen');
+  assert.equal(finished(asks, asks), undefined);
   assert.match(look(task({ status: 'needs you', waiting_for: 'plan' })).text, /plan/);
   assert.match(look(task({ status: 'interrupted', waiting_for: 'provider' })).text, /waits for its model/);
 });

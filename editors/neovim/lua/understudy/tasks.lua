@@ -100,12 +100,32 @@ end
 --- Where a task comes to a stand from. A publication and a check of a selection are followed by who asked for them.
 local WALKING = { waiting = true, running = true }
 
+--- Names what a task waits for.
+---@param line understudy.TaskLine
+---@return string
+local function owed(line)
+  local version = line.plan and line.plan.version
+  return ('%s %s %s %s'):format(line.status, line.waiting_for, line.asked, version)
+end
+
+--- Whether a task came to a stand. Between two things that it waits for, it may walk for less than the time in which it
+--- is spoken of.
+---@param before understudy.TaskLine
+---@param line understudy.TaskLine
+---@return boolean
+local function stopped(before, line)
+  if before.status == 'needs you' then
+    return owed(before) ~= owed(line)
+  end
+  return before.status ~= line.status and WALKING[before.status] == true
+end
+
 --- A server said that something about a task changed.
 ---@param client_id integer
 ---@param line understudy.TaskLine
 function M.changed(client_id, line)
   local before = remember(client_id, line)
-  if before and before.status ~= line.status and WALKING[before.status] and config.get().notify then
+  if before and config.get().notify and stopped(before, line) then
     local text = news(line)
     if text then
       say.news(text)
