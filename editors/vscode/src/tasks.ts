@@ -40,7 +40,8 @@ export class Tasks {
     this.#tell('all');
     for (const now of lines) {
       const before = known.get(now.id);
-      if (before !== undefined && before.status !== now.status) this.#tell({ before, now });
+      const same = before?.status === now.status && before.waiting_for === now.waiting_for && before.asked === now.asked;
+      if (before !== undefined && !same) this.#tell({ before, now });
     }
   }
 

@@ -28,9 +28,10 @@ async function converse(ui, step, { provider, program, env }) {
     await row('all').click();
   });
   await step('its plan waits, and is edited as a document', async () => {
-    await notification('waits for your yes').waitFor({ timeout: 120_000 });
+    // Its message is not always seen where the wait follows at once upon an answer; here it stands as long as it lasts.
+    await until('the plan waits', async () => (await statusBar.getAttribute('aria-label'))?.includes('waits for your yes') ?? false);
     if (!provider.asked[1].includes('all')) throw new Error('the answer did not reach the model');
-    await notification('waits for your yes').getByRole('button', { name: 'Open Plan' }).click();
+    await palette('Understudy: Open Plan');
     await page.locator('.tab.active').filter({ hasText: '.plan-1.md' }).waitFor();
     await page.locator('.editor-instance .view-line').filter({ hasText: 'It warns.' }).first().click();
     await page.keyboard.press('End');
