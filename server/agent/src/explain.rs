@@ -1,21 +1,19 @@
 //! `explain`: a question about the code, answered with the lines that show it. Nothing is made: no task, no tree that anyone
 //! keeps, no diff. What it costs is reserved before each call like everything else.
 
-use std::cell::Cell;
 use std::path::Path;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use task::port::{
     Block, CallId, Ledger, LedgerError, Message, ModelCall, ModelError, Origin, Reservation, Role, Said, Spent, Stage,
-    Waiting,
 };
 use task::{Accounts, Limits, TaskId, Tool, TreePath};
 use worktree::{FreezeOptions, Store, Workspace};
 
 use crate::model_engine::{
-    Explained, Indexed, Looks, Quoter, as_sent, look, read_arguments, refusal, system, tool_list,
+    Explained, Indexed, Looks, Quoter, Watcher, as_sent, look, read_arguments, refusal, system, tool_list,
 };
 use crate::{Error, House, Progress};
 
@@ -76,11 +74,7 @@ pub fn explain(house: &House, ask: &ExplainAsk) -> Result<Explanation, Error> {
     let looks = Looks { store: &store, tree: &frozen.base, retrieve: &*retrieve, quoter: &quoter };
     let mut messages = vec![Message { role: Role::User, blocks: opening(&looks, ask) }];
     let mut ledger = Purse { accounts: Accounts::default(), limits: ask.limits.clone() };
-    let waiting = Watcher {
-        house,
-        deadline: Instant::now() + Duration::from_millis(ask.limits.timeout_ms),
-        paused: Cell::new(Duration::ZERO),
-    };
+    let waiting = Watcher::new(house, Duration::from_millis(ask.limits.timeout_ms));
     house.audience.doing("reading");
     for _ in 0..TURNS {
         let max = model.profile(Stage::Explain, false).map_or(OUTPUT, |profile| profile.max_output.min(OUTPUT));
@@ -216,27 +210,5 @@ impl Ledger for Purse {
 
     fn worst_ratio(&self, model: &str) -> Option<f64> {
         self.accounts.worst_ratio(model)
-    }
-}
-
-struct Watcher<'h> {
-    house: &'h House,
-    deadline: Instant,
-    paused: Cell<Duration>,
-}
-
-impl Waiting for Watcher<'_> {
-    fn is_over(&self) -> bool {
-        self.house.cancel.is_cancelled() || Instant::now() >= self.deadline + self.paused.get()
-    }
-
-    fn heard(&self, text: &str) {
-        self.house.audience.tell(Progress::Heard(text.to_owned()));
-    }
-
-    fn paused(&self, why: &str, wait: Duration) {
-        self.paused.set(self.paused.get() + wait);
-        let ms = u64::try_from(wait.as_millis()).unwrap_or(u64::MAX);
-        self.house.audience.tell(Progress::Waiting { why: why.to_owned(), ms });
     }
 }

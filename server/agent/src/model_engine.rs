@@ -27,6 +27,7 @@ mod suspicion;
 mod talk;
 mod tools;
 mod warming;
+mod watcher;
 
 use task::port::Stage;
 use task::{Conclusion, Digest, Station, Wait};
@@ -38,6 +39,7 @@ pub(crate) use prompt::{system, tools as tool_list};
 pub(crate) use quote::Quoter;
 pub(crate) use talk::{Desk, as_sent};
 pub(crate) use tools::{look, refusal, sketch};
+pub(crate) use watcher::Watcher;
 
 use crate::{Error, walk::Walk};
 

@@ -1,9 +1,7 @@
 //! A conversation: calls to the model and results of its tools, one after the other, each in the journal before anything
 //! follows from it. A process that takes the task over reads the messages back and goes on where the last one stands.
 
-use std::cell::Cell;
 use std::collections::BTreeMap;
-use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
 use task::port::{Arguments, Block, Message, ModelCall, ModelError, Origin, Reply, Role, Said, Stage, Stop, Told};
@@ -16,7 +14,8 @@ use super::purse::Purse;
 use super::quote::Quoter;
 use super::tools::{End, Seat};
 use super::warming::Warming;
-use crate::{Error, Progress, walk::Walk};
+use super::watcher::Watcher;
+use crate::{Error, walk::Walk};
 
 /// Exchanges in one conversation at most.
 const TURNS: usize = 80;
@@ -246,12 +245,7 @@ impl Walk<'_> {
             messages,
             max_output: max,
         };
-        let waiting = Watcher {
-            cancel: self.house.cancel.clone(),
-            deadline: Instant::now() + self.remaining(),
-            paused: Cell::new(Duration::ZERO),
-            audience: self.house.audience.clone(),
-        };
+        let waiting = Watcher::new(self.house, self.remaining());
         let attempt = seat.attempt;
         let mut called = model.call(&call, &mut Purse { walk: self, attempt }, &waiting);
         if escalated && matches!(called, Err(ModelError::Budget(_))) {
@@ -260,7 +254,7 @@ impl Walk<'_> {
             called = model.call(&call, &mut Purse { walk: self, attempt }, &waiting);
         }
         // A provider that lets us wait does not use up the task's time.
-        self.rested(waiting.paused.get());
+        self.rested(waiting.waited());
         Ok(match called {
             Ok(reply) => Ok(reply),
             Err(ModelError::Overflow(_)) => Err(Missed::Overflow),
@@ -377,29 +371,6 @@ pub(crate) fn as_sent(quoter: &Quoter, reply: &Reply) -> (Vec<Block>, Vec<Block>
 enum Missed {
     Overflow,
     Over(Conclusion),
-}
-
-struct Watcher {
-    cancel: sandbox::CancelToken,
-    deadline: Instant,
-    paused: Cell<Duration>,
-    audience: crate::Audience,
-}
-
-impl task::port::Waiting for Watcher {
-    fn is_over(&self) -> bool {
-        self.cancel.is_cancelled() || Instant::now() >= self.deadline + self.paused.get()
-    }
-
-    fn heard(&self, text: &str) {
-        self.audience.tell(Progress::Heard(text.to_owned()));
-    }
-
-    fn paused(&self, why: &str, wait: Duration) {
-        self.paused.set(self.paused.get() + wait);
-        let ms = u64::try_from(wait.as_millis()).unwrap_or(u64::MAX);
-        self.audience.tell(Progress::Waiting { why: why.to_owned(), ms });
-    }
 }
 
 fn call_of(block: &Block) -> Option<(String, String, Arguments)> {
