@@ -96,6 +96,14 @@ impl fmt::Debug for Store {
     }
 }
 
+impl Drop for Store {
+    fn drop(&mut self) {
+        // Closing alone would not do: a program that is just being started holds a copy until it is loaded, and
+        // with it the lock. There is nothing to do about an error: the copies do end.
+        let _ = rustix::fs::flock(&self.lock, rustix::fs::FlockOperation::Unlock);
+    }
+}
+
 const LISTED: usize = 6;
 
 /// A path longer than this cannot be opened on Linux; a tree with one was made to break tools.

@@ -100,7 +100,8 @@ async function openWorkbench({ editors, url, folder, shots, count }) {
   };
   const goTo = async (line, column) => {
     await page.keyboard.press('Control+G');
-    await answer(`:${line}:${column}`);
+    // Before its row stands there, Enter has nothing to accept and is lost.
+    await answer(`:${line}:${column}`, () => row(/go to line/i).waitFor());
     await page.locator('.statusbar-item').filter({ hasText: `Ln ${line}, Col ${column}` }).waitFor();
   };
   const notification = (text) => page.locator('.notification-toast.notification-fade-in-done .notification-list-item').filter({ hasText: text }).first();
