@@ -12,33 +12,15 @@ use support::{Finished, Project, Running, wait_until};
 use crate::model::scene::{Scene, Wire};
 use crate::stage::Answer;
 
-const PROJECT: &str = r#"
--- package.json --
-{ "name": "sums", "type": "module", "scripts": { "test": "node --test" } }
--- config.js --
-export const token = 'canary-secret-of-the-environment';
--- sum.js --
-export function sum(numbers) {
-  let all = 0;
-  for (const number of numbers) all += number;
-  return all;
-}
--- sum.test.js --
-import test from 'node:test';
-import assert from 'node:assert/strict';
-import { sum } from './sum.js';
-
-test('adds', () => {
-  assert.equal(sum([1, 2, 3]), 6);
-});
-"#;
-
 const TASK: &str = "make it add zero";
 
 /// A scene whose project and environment hold a secret that no model may see.
 fn scene_of(script: impl Into<Script>) -> Scene {
-    let mut scene = Scene::with(Project::new(PROJECT).committed(), script, Wire::Anthropic);
-    scene.stage.understudy = scene.stage.understudy.with("SOME_API_TOKEN", "canary-secret-of-the-environment");
+    let secret = "canary-secret-of-the-environment";
+    let project = Project::data("adds");
+    project.write("config.js", format!("export const token = '{secret}';\n"));
+    let mut scene = Scene::with(project.committed(), script, Wire::Anthropic);
+    scene.stage.understudy = scene.stage.understudy.with("SOME_API_TOKEN", secret);
     scene
 }
 

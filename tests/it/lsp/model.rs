@@ -10,27 +10,17 @@ use support::{Client, Editor, Project, assert_same};
 use super::{Room, apply, create, line, report, until};
 use crate::crash::text;
 
-const PROJECT: &str = r#"
--- package.json --
-{ "name": "sums", "type": "module", "scripts": { "test": "node --test" } }
--- sum.js --
-// understudy: say more about it
-export function sum(numbers) {
-  let all = 0;
-  for (const number of numbers) all += number;
-  return all;
+/// Its function is asked about in a comment.
+fn project() -> Project {
+    let project = Project::data("adds");
+    let function = "export function sum";
+    project.replace("sum.js", function, &format!("// understudy: say more about it\n{function}"));
+    project.committed()
 }
--- sum.test.js --
-import test from 'node:test';
-import assert from 'node:assert/strict';
-import { sum } from './sum.js';
-
-test('adds', () => assert.equal(sum([1, 2, 3]), 6));
-"#;
 
 /// A project whose user has configured a provider, which this test plays.
 fn room(script: impl Into<Script>) -> (Room, ScriptedModel) {
-    let mut room = Room::of(Project::new(PROJECT).committed());
+    let mut room = Room::of(project());
     room.understudy = room.understudy.with("SCRIPTED_KEY", Rules::KEY);
     let model = ScriptedModel::start_with(Rules::default().may_compact(), script);
     room.understudy.configure(&format!(
@@ -228,7 +218,7 @@ fn lent(asked: &Value) -> Value {
 
 #[test]
 fn a_model_that_the_editor_lends_does_the_work_where_the_user_says_so() {
-    let room = Room::of(Project::new(PROJECT).committed());
+    let room = Room::of(project());
     let request = json!({ "description": "document sum", "engine": "model", "plan": "skip" });
     let none = room.editor(Client::neovim);
     room.understudy.configure("[model]\nuse = \"editor\"\n");

@@ -9,28 +9,7 @@ use support::{Project, assert_same, wait_until};
 use super::scene::{Scene, Wire};
 use crate::crash::{newest, text};
 
-const PROJECT: &str = r"
--- package.json --
-{ 'name': 'sums', 'type': 'module', 'scripts': { 'test': 'node --test' } }
--- sum.js --
-export function sum(numbers) {
-  let all = 0;
-  for (const number of numbers) all += number;
-  return all;
-}
--- sum.test.js --
-import test from 'node:test';
-import assert from 'node:assert/strict';
-import { sum } from './sum.js';
-
-test('adds', () => assert.equal(sum([1, 2, 3]), 6));
-";
-
 const RUN: [&str; 7] = ["run", "--engine", "model", "--plan", "skip", "say nothing twice", "--json"];
-
-fn project() -> Project {
-    Project::new(&PROJECT.replace('\'', "\"").replace("\"node:test\"", "'node:test'")).committed()
-}
 
 /// What the model does follows from what it was told last, so that a call that is repeated has the same answer. Its first
 /// change is wrong: there are two attempts, with a diagnosis between them.
@@ -50,7 +29,7 @@ fn plays(seen: &Seen) -> Move {
 }
 
 fn scene(wire: Wire) -> Scene {
-    Scene::with(project(), Script::playing(plays), wire)
+    Scene::with(Project::data("adds").committed(), Script::playing(plays), wire)
 }
 
 fn tokens(value: &Value) -> u64 {
@@ -138,7 +117,7 @@ fn a_process_killed_while_the_model_thinks_charges_the_call_and_asks_again() {
         asked += 1;
         if asked == 2 { support::model::hang() } else { plays(seen) }
     };
-    let scene = Scene::with(project(), Script::playing(hangs_once), Wire::Anthropic);
+    let scene = Scene::with(Project::data("adds").committed(), Script::playing(hangs_once), Wire::Anthropic);
     let (project, understudy) = (&scene.stage.project, &scene.stage.understudy);
     let running = understudy.start(&project.path(), RUN);
     scene.model.wait_for_hang();
@@ -160,7 +139,7 @@ fn a_network_that_is_cut_pauses_the_task() {
         asked += 1;
         if asked == 2 { plays(seen).hangs_after(2) } else { plays(seen) }
     };
-    let scene = Scene::with(project(), Script::playing(hangs_once), Wire::Openai);
+    let scene = Scene::with(Project::data("adds").committed(), Script::playing(hangs_once), Wire::Openai);
     let cable = Cable::to(scene.model.address());
     scene.configure(&cable.base_url(), Wire::Openai);
     let (project, understudy) = (&scene.stage.project, &scene.stage.understudy);
@@ -180,7 +159,7 @@ fn a_network_that_is_cut_pauses_the_task() {
 /// Ctrl-C while the model thinks: acknowledged at once, what was reached is handed over.
 #[test]
 fn a_cancelled_call_ends_the_task_at_once() {
-    let scene = Scene::with(project(), [support::model::hang()], Wire::Anthropic);
+    let scene = Scene::with(Project::data("adds").committed(), [support::model::hang()], Wire::Anthropic);
     let (project, understudy) = (&scene.stage.project, &scene.stage.understudy);
     let running = understudy.start(&project.path(), RUN);
     scene.model.wait_for_hang();

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use agent::{Error, Walk};
 use sandbox::Sandbox;
 use serde_json::{Value, json};
+use support::Project;
 use support::cases::Case;
 use support::model::{Rules, Script, ScriptedModel, call, calls, empty, raw_call, refuse, say, status};
 use task::port::Note;
@@ -46,25 +47,6 @@ pub const CASES: &[Case] = &[
     ("a_rejection_binds_the_next_try", a_rejection_binds_the_next_try),
 ];
 
-const PROJECT: &str = r#"
--- package.json --
-{ "name": "sums", "type": "module", "scripts": { "test": "node --test" } }
--- sum.js --
-export function sum(numbers) {
-  let all = 0;
-  for (const number of numbers) all += number;
-  return all;
-}
--- sum.test.js --
-import test from 'node:test';
-import assert from 'node:assert/strict';
-import { sum } from './sum.js';
-
-test('adds', () => {
-  assert.equal(sum([1, 2, 3]), 6);
-});
-"#;
-
 const OLD: &str = "  return all;\n";
 
 struct Stage {
@@ -75,7 +57,7 @@ struct Stage {
 impl Stage {
     fn new(script: impl Into<Script>) -> Self {
         let model = ScriptedModel::start_with(Rules::default().forbid("/root/").may_compact(), script);
-        let mut home = Home::new(PROJECT);
+        let mut home = Home::of(Project::data("adds"));
         home.house.sandbox = Ok(Sandbox::open().unwrap());
         home.house.model = Ok(Arc::new(panel(&model)));
         Self { home, model }

@@ -51,7 +51,11 @@ pub fn tree_path(text: &str) -> TreePath {
 impl Home {
     /// A committed project of these files, and a house without a jail.
     pub fn new(archive: &str) -> Self {
-        let project = Project::new(archive).committed();
+        Self::of(Project::new(archive))
+    }
+
+    pub fn of(project: Project) -> Self {
+        let project = project.committed();
         let state = project.beside("state");
         let house = House {
             journal: Arc::new(Journal::open(&state).unwrap()),
