@@ -60,8 +60,14 @@ impl Walk<'_> {
         }
     }
 
-    /// Names models, prompts, tools and versions, so that what an attempt did can be laid to what it did it with.
+    /// The configuration of the attempt that is under way, if one is.
     pub(crate) fn configuration(&self) -> Option<Digest> {
+        let attempt = self.state.attempts.last().filter(|attempt| attempt.outcome.is_none());
+        attempt.and_then(|attempt| attempt.configuration.clone())
+    }
+
+    /// Names models, prompts, tools and versions, so that what an attempt did can be laid to what it did it with.
+    pub(crate) fn present_configuration(&self) -> Option<Digest> {
         let model = self.house.model.as_ref().ok()?;
         let profiles =
             Stage::ALL.iter().flat_map(|stage| [(*stage, false), (*stage, true)]).map(|(stage, escalated)| {

@@ -86,7 +86,7 @@ impl Walk<'_> {
             Some(attempt) => attempt.tree.clone(),
             None => self.start()?.tree,
         };
-        let configuration = self.configuration();
+        let configuration = self.present_configuration();
         self.record(Event::AttemptStarted { attempt: id, from: from.clone(), configuration })?;
         Ok(Ok((id, from)))
     }
