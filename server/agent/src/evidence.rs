@@ -159,37 +159,27 @@ fn timings(records: &[Record]) -> Vec<Timing> {
             Event::PlanProposed { .. }
             | Event::PlanApproved { .. }
             | Event::PlanRevised { .. }
-            | Event::QuestionAsked { .. }
             | Event::Paused { .. } => "plan",
             // How long a person thought is not where the time went.
             Event::Answered { .. }
             | Event::Steered { .. }
             | Event::NoteDeclined { .. }
-            | Event::LimitsRaised { .. } => continue,
+            | Event::LimitsRaised { .. }
+            | Event::HunkRejected { .. }
+            | Event::HunkKept { .. } => continue,
             Event::Retrieved { .. } => "look",
-            Event::CallReserved { .. }
-            | Event::CallSettled { .. }
-            | Event::ConversationOpened { .. }
-            | Event::Spoke { .. }
-            | Event::Compacted { .. }
-            | Event::StepStarted { .. }
-            | Event::StepEnded { .. }
-            | Event::StepsStale { .. }
-            | Event::Repaired { .. }
-            | Event::Nudged { .. } => "propose",
-            Event::AttemptStarted { .. } | Event::Checkpointed { .. } => "propose",
             Event::Gated { .. } => "gate",
             Event::Checked { .. }
             | Event::StepChecked { .. }
             | Event::Rechecked { .. }
             | Event::Rebased { .. }
             | Event::AttemptEnded { .. } => "check",
-            // How long a person thought is not where the time went.
-            Event::HunkRejected { .. } | Event::HunkKept { .. } => continue,
             Event::DiffReady { .. } | Event::Concluded { .. } | Event::Closed {} => "compare",
             Event::PublicationPrepared { .. } | Event::PublicationRequested { .. } | Event::Published { .. } => {
                 "publish"
             }
+            // What an engine does between a plan and its checks.
+            _ => "propose",
         };
         let ms = after.at.0.saturating_sub(before.at.0);
         match timings.iter_mut().find(|timing| timing.station == station) {

@@ -199,7 +199,7 @@ struct Purse {
 impl Ledger for Purse {
     fn reserve(&mut self, worst: &Reservation) -> Result<CallId, LedgerError> {
         let call = self.accounts.admit(&self.limits, worst).map_err(LedgerError::Exceeds)?;
-        self.accounts.reserve(call, None, worst);
+        self.accounts.reserve(call, worst);
         Ok(call)
     }
 

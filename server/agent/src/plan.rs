@@ -1,6 +1,6 @@
 //! Station 7 for engines that need no model: the plan follows from the request.
 
-use task::{Candidate, Engine, Plan, PlanId, Request, Scope, Step, StepAction, StepId, StepStatus};
+use task::{Candidate, Engine, Plan, Request, Scope, Step, StepAction, StepId};
 
 use crate::{Error, grammar};
 
@@ -20,11 +20,9 @@ pub(crate) fn plan(request: &Request) -> Result<Plan, Error> {
         reasoning: reasoning(&action).to_owned(),
         checks: Vec::new(),
         estimated_files: None,
-        status: StepStatus::Pending,
         action,
     };
-    let id = "plan".parse().map_err(|_| Error::Sentence("a plan has no name".into()))?;
-    let id: PlanId = id;
+    let id = "plan".parse().map_err(|error: task::IdError| Error::Sentence(error.to_string()))?;
     Ok(Plan { id, version: 1, revised_from: None, steps: vec![step] })
 }
 

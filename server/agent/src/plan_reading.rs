@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use task::{Plan, Scope, Step, StepAction, StepId, StepStatus};
+use task::{Plan, Scope, Step, StepAction, StepId};
 
 use crate::grammar;
 use crate::plan_document::{
@@ -168,7 +168,6 @@ impl Reader<'_> {
             depends_on: self.after(section),
             reasoning: prose(section, REASONING),
             estimated_files: self.files(section),
-            status: known.map_or(StepStatus::Pending, |step| step.status),
             id,
         })
     }
@@ -313,7 +312,6 @@ mod tests {
             depends_on: after.iter().map(|id| id.parse().unwrap()).collect(),
             reasoning: text(),
             estimated_files: Some(3),
-            status: StepStatus::Done,
         };
         let write = StepAction::Write { delivers: text() };
         let mut free = step("b.2", StepAction::FixWarnings, &["a"]);
@@ -378,7 +376,7 @@ mod tests {
             (new.scope.paths.as_slice(), new.acceptance.as_slice()),
             (&["src/*.rs".to_owned()][..], &["it counts, and well".to_owned()][..])
         );
-        assert_eq!((&old.action, old.scope.paths.len(), old.status), (&StepAction::FixErrors, 0, StepStatus::Done));
+        assert_eq!((&old.action, old.scope.paths.len()), (&StepAction::FixErrors, 0));
     }
 
     #[test]

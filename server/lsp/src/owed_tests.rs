@@ -12,7 +12,7 @@ use support::Project;
 use task::port::{Absent, Compiler, Journal as _, Note, Publisher};
 use task::{
     Conclusion, Engine, Event, Limits, Plan, PlanPolicy, Question, Redactor, Request, Scope, Source, Step, StepAction,
-    StepStatus, TaskId, Trigger, UnixMillis, Wait,
+    TaskId, Trigger, UnixMillis, Wait,
 };
 
 use crate::lent::Lent;
@@ -127,7 +127,6 @@ impl Home {
             depends_on: Vec::new(),
             reasoning: String::new(),
             estimated_files: None,
-            status: StepStatus::Pending,
         };
         let plan = Plan { id: "plan".parse().unwrap(), version: 1, revised_from: None, steps: vec![step] };
         for event in [Event::Admitted { notes: Vec::new() }, Event::PlanProposed { plan }, Event::Paused { wait }] {

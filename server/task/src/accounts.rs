@@ -2,9 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use crate::Limits;
 use crate::port::{CallId, Reservation, Spent};
-use crate::work::{Cost, Open};
-use crate::{AttemptId, Limits};
 
 /// What was settled and what is reserved. A call that was never settled counts as its reservation for ever: whoever
 /// sent it may have died after the provider had begun to count.
@@ -13,8 +12,7 @@ pub struct Accounts {
     pub settled: Spent,
     /// Of the settled dollars and the open reservations, what the stronger model took.
     escalated_microdollars: u64,
-    open: Open,
-    by_attempt: BTreeMap<Option<AttemptId>, Cost>,
+    open: BTreeMap<CallId, Reservation>,
     /// By model, the greatest ratio of reported to counted input.
     ratios: BTreeMap<String, f64>,
     calls: u64,
@@ -60,14 +58,14 @@ impl Accounts {
     }
 
     /// Takes a reservation in that was admitted.
-    pub fn reserve(&mut self, call: CallId, attempt: Option<AttemptId>, worst: &Reservation) {
+    pub fn reserve(&mut self, call: CallId, worst: &Reservation) {
         self.calls = self.calls.max(call.0);
-        self.open.insert(call, (attempt, worst.clone()));
+        self.open.insert(call, worst.clone());
     }
 
     /// Takes in what a call cost. Of a call that is not open nothing is known, and nothing changes.
     pub fn settle(&mut self, call: CallId, spent: &Spent) {
-        let Some((attempt, worst)) = self.open.remove(&call) else { return };
+        let Some(worst) = self.open.remove(&call) else { return };
         let sum = &mut self.settled;
         sum.input = sum.input.saturating_add(spent.input);
         sum.cache_read = sum.cache_read.saturating_add(spent.cache_read);
@@ -79,7 +77,6 @@ impl Accounts {
                 self.escalated_microdollars = self.escalated_microdollars.saturating_add(cost);
             }
         }
-        self.by_attempt.entry(attempt).or_default().add(spent);
         let input = spent.tokens().saturating_sub(spent.output);
         if spent.reported && worst.counted > 0 && input > 0 {
             let ratio = input as f64 / worst.counted as f64;
@@ -90,24 +87,24 @@ impl Accounts {
 
     /// Tokens that are used or reserved.
     pub fn tokens(&self) -> u64 {
-        let open = self.open.values().map(|(_, worst)| worst.input.saturating_add(worst.output));
+        let open = self.open.values().map(|worst| worst.input.saturating_add(worst.output));
         open.fold(self.settled.tokens(), u64::saturating_add)
     }
 
     /// Millionths of a dollar that are used or reserved.
     pub fn microdollars(&self) -> u64 {
-        let open = self.open.values().filter_map(|(_, worst)| worst.microdollars);
+        let open = self.open.values().filter_map(|worst| worst.microdollars);
         open.fold(self.settled.microdollars.unwrap_or(0), u64::saturating_add)
     }
 
     fn escalated(&self) -> u64 {
-        let open = self.open.values().filter(|(_, worst)| worst.escalated).filter_map(|(_, worst)| worst.microdollars);
+        let open = self.open.values().filter(|worst| worst.escalated).filter_map(|worst| worst.microdollars);
         open.fold(self.escalated_microdollars, u64::saturating_add)
     }
 
     /// Whether any call had a price.
     pub fn is_priced(&self) -> bool {
-        self.settled.microdollars.is_some() || self.open.values().any(|(_, worst)| worst.microdollars.is_some())
+        self.settled.microdollars.is_some() || self.open.values().any(|worst| worst.microdollars.is_some())
     }
 
     /// Calls that were sent, or may have been.
@@ -117,25 +114,11 @@ impl Accounts {
 
     /// Calls whose cost nobody reported.
     pub fn open(&self) -> impl Iterator<Item = (&CallId, &Reservation)> {
-        self.open.iter().map(|(id, (_, worst))| (id, worst))
+        self.open.iter()
     }
 
     pub fn worst_ratio(&self, model: &str) -> Option<f64> {
         self.ratios.get(model).copied()
-    }
-
-    /// What an attempt cost; `None` names what was before the first.
-    pub fn of_attempt(&self, attempt: Option<AttemptId>) -> Cost {
-        let mut cost = self.by_attempt.get(&attempt).copied().unwrap_or_default();
-        for (_, worst) in self.open.values().filter(|(owner, _)| *owner == attempt) {
-            cost.add(&Spent {
-                input: worst.input,
-                output: worst.output,
-                microdollars: worst.microdollars,
-                ..Spent::default()
-            });
-        }
-        cost
     }
 }
 
@@ -164,7 +147,7 @@ mod tests {
         let mut accounts = Accounts::default();
         let limits = Limits { max_tokens: Some(1000), ..Limits::default() };
         let call = accounts.admit(&limits, &worst(300, 200, None)).unwrap();
-        accounts.reserve(call, None, &worst(300, 200, None));
+        accounts.reserve(call, &worst(300, 200, None));
         assert_eq!(accounts.tokens(), 500);
         let error = accounts.admit(&limits, &worst(400, 101, None)).unwrap_err();
         assert!(error.contains("500 are left"), "{error}");
@@ -174,13 +157,12 @@ mod tests {
     #[test]
     fn settling_frees_what_was_not_used_and_teaches_the_ratio() {
         let mut accounts = Accounts::default();
-        accounts.reserve(CallId(1), Some(AttemptId(1)), &worst(200, 100, Some(900)));
+        accounts.reserve(CallId(1), &worst(200, 100, Some(900)));
         let spent =
             Spent { input: 10, cache_read: 110, output: 7, microdollars: Some(40), reported: true, ..Spent::default() };
         accounts.settle(CallId(1), &spent);
         assert_eq!((accounts.tokens(), accounts.microdollars()), (127, 40));
         assert_eq!(accounts.worst_ratio("m"), Some(1.2));
-        assert_eq!(accounts.of_attempt(Some(AttemptId(1))), Cost { calls: 1, tokens: 127, microdollars: 40 });
         // Twice is once.
         accounts.settle(CallId(1), &spent);
         assert_eq!(accounts.tokens(), 127);

@@ -1,4 +1,4 @@
-//! What a task may use, and what it has used.
+//! What a task may use.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -37,14 +37,4 @@ impl Default for Limits {
             check_memory_bytes: None,
         }
     }
-}
-
-/// What a task has used so far.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Usage {
-    pub attempts: u32,
-    /// Sandboxed commands that were started.
-    pub commands: u32,
-    pub tokens: u64,
-    pub microdollars: u64,
 }

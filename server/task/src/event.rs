@@ -7,8 +7,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::{
-    Answer, AttemptId, Author, Conclusion, Digest, Epoch, HunkId, Judgement, Limitation, Limits, Mode, Plan, Question,
-    Request, Sequence, Signature, StepId, TaskId, TreeId, TreePath, UnixMillis, Wait,
+    Answer, AttemptId, Author, Conclusion, Digest, Epoch, HunkId, Judgement, Limitation, Limits, Mode, Plan, Request,
+    Sequence, Signature, StepId, TaskId, TreeId, TreePath, UnixMillis, Wait,
     port::{CallId, Reservation, Role, Spent, Stage},
 };
 
@@ -78,9 +78,6 @@ pub enum Event {
         version: u32,
         #[serde(default)]
         note: u64,
-    },
-    QuestionAsked {
-        question: Question,
     },
     /// A new version of the plan: the developer's own, or one that the model asked for with this reason.
     PlanRevised {

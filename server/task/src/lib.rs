@@ -27,7 +27,7 @@ mod text;
 mod work;
 
 pub use accounts::{Accounts, dollars};
-pub use budget::{Limits, Usage};
+pub use budget::Limits;
 pub use check::{Check, CheckId, CheckKind, Features, Item, ItemId, ItemKind, ItemResult, Signature, Verdict};
 pub use conclusion::{Conclusion, ExitCode, StopReason};
 pub use diff::{Author, Change, Diff, FileDiff, Hunk, HunkKind, Lines, Mode};
@@ -38,7 +38,7 @@ pub use id::{
 };
 pub use judgement::{Judgement, Limitation};
 pub use path::{PathError, TreePath};
-pub use plan::{Answer, MOST_STEPS, Plan, Position, Question, Step, StepAction, StepStatus};
+pub use plan::{Answer, MOST_STEPS, Plan, Position, Question, Step, StepAction};
 pub use receipt::{Comparison, Receipt, SandboxLevel};
 pub use redact::Redactor;
 pub use request::{Candidate, Engine, PlanPolicy, Request, Source, Tool, Trigger};
@@ -47,4 +47,4 @@ pub use risk::Risk;
 pub use scope::{Scope, ScopeError};
 pub use state::{Attempt, Publication, Rebase, State, Station};
 pub use text::printable;
-pub use work::{Conversation, Cost, Round, StepRecord, Wait, Work};
+pub use work::{Conversation, Round, StepRecord, Wait, Work};

@@ -33,7 +33,6 @@ pub struct Step {
     pub reasoning: String,
     /// Files the step is expected to touch; `None` where nobody can say beforehand.
     pub estimated_files: Option<u32>,
-    pub status: StepStatus,
 }
 
 /// What a step does. The compiler's actions are its whole grammar.
@@ -84,15 +83,6 @@ impl std::fmt::Display for Position {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "{}:{}:{}", self.path, self.line, self.column)
     }
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum StepStatus {
-    #[default]
-    Pending,
-    Done,
-    Failed,
 }
 
 /// Something only the developer can decide.
@@ -191,7 +181,6 @@ mod tests {
             depends_on: on.iter().map(|id| id.parse().unwrap()).collect(),
             reasoning: String::new(),
             estimated_files: None,
-            status: StepStatus::Pending,
         });
         Plan { id: "plan".parse().unwrap(), version: 1, revised_from: None, steps: steps.collect() }
     }

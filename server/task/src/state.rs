@@ -164,25 +164,9 @@ impl State {
                 self.candidate.clone_from(candidate);
                 self.limitations.extend_from_slice(limitations);
             }
-            Event::ShadowReady { .. } | Event::QuestionAsked { .. } | Event::Gated { .. } => {}
             // The station stays: a plan that the developer wrote is approved by an event of its own.
             Event::PlanRevised { plan, .. } => self.plan = Some(plan.clone()),
             Event::LimitsRaised { limits, .. } => self.request.limits = limits.clone(),
-            Event::StepsStale { .. }
-            | Event::Paused { .. }
-            | Event::Answered { .. }
-            | Event::Steered { .. }
-            | Event::NoteDeclined { .. }
-            | Event::Retrieved { .. }
-            | Event::CallReserved { .. }
-            | Event::CallSettled { .. }
-            | Event::ConversationOpened { .. }
-            | Event::Spoke { .. }
-            | Event::Compacted { .. }
-            | Event::StepStarted { .. }
-            | Event::StepEnded { .. }
-            | Event::Repaired { .. }
-            | Event::Nudged { .. } => {}
             Event::StepChecked { ran, .. } => self.count(*ran),
             // A fact, not a station: it happens beside looking and planning.
             Event::Baselined { receipts, ran } => {
@@ -231,8 +215,6 @@ impl State {
                 self.ended.clone_from(ended);
                 self.count(*ran);
             }
-            // What a reviewer does is folded in one place.
-            Event::HunkRejected { .. } | Event::HunkKept { .. } => {}
             Event::Rechecked { tree, kept, judgement, ran, .. } => {
                 self.selections.push((tree.clone(), kept.clone()));
                 self.judgements.push((**judgement).clone());
@@ -269,6 +251,8 @@ impl State {
                 self.conclusion = Some(conclusion.clone());
             }
             Event::Closed {} => self.station = Station::Closed,
+            // Some facts are for readers alone; what a reviewer and the model engine do is folded above.
+            _ => {}
         }
     }
 

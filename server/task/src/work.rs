@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::port::{CallId, Reservation, Role, Spent, Stage};
+use crate::port::{Role, Stage};
 use crate::{Accounts, Answer, AttemptId, Digest, Event, Question, Signature, StepId, TreeId, TreePath};
 
 /// What a task waits for. It has not ended.
@@ -116,7 +116,7 @@ impl Work {
                 self.steering.push(text.clone());
             }
             Event::LimitsRaised { note, .. } => self.take(*note),
-            Event::CallReserved { call, attempt, worst } => self.accounts.reserve(*call, *attempt, worst),
+            Event::CallReserved { call, worst, .. } => self.accounts.reserve(*call, worst),
             Event::CallSettled { call, spent } => self.accounts.settle(*call, spent),
             Event::ConversationOpened { stage, attempt, step, .. } => self.conversations.push(Conversation {
                 stage: *stage,
@@ -207,23 +207,4 @@ fn round(step: Option<&StepId>, tree: &TreeId, failures: &[Signature]) -> Round 
     let mut failures = failures.to_vec();
     failures.sort();
     Round { step: step.cloned(), tree: tree.clone(), failures }
-}
-
-/// What [`Accounts`] must know of an open call.
-pub(crate) type Open = BTreeMap<CallId, (Option<AttemptId>, Reservation)>;
-
-/// What an attempt cost so far, open calls at their reservation.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Cost {
-    pub calls: u32,
-    pub tokens: u64,
-    pub microdollars: u64,
-}
-
-impl Cost {
-    pub(crate) fn add(&mut self, spent: &Spent) {
-        self.calls += 1;
-        self.tokens = self.tokens.saturating_add(spent.tokens());
-        self.microdollars = self.microdollars.saturating_add(spent.microdollars.unwrap_or(0));
-    }
 }

@@ -4,7 +4,7 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use task::port::Arguments;
-use task::{Plan, PlanId, Question, Scope, Step, StepAction, StepId, StepStatus};
+use task::{Plan, PlanId, Question, Scope, Step, StepAction, StepId};
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -220,7 +220,6 @@ impl Proposed {
                 depends_on: step.after.iter().map(|text| id(text)).collect::<Result<_, _>>()?,
                 reasoning: clean(step.reasoning),
                 estimated_files: None,
-                status: StepStatus::Pending,
             })
         });
         let steps = steps.collect::<Result<Vec<_>, String>>()?;

@@ -2,9 +2,7 @@
 
 use agent::StepProgress;
 use task::port::Lease;
-use task::{
-    AttemptId, Author, Conclusion, Engine, Event, Plan, Scope, Step, StepAction, StepId, StepStatus, TreeId, Wait,
-};
+use task::{AttemptId, Author, Conclusion, Engine, Event, Plan, Scope, Step, StepAction, StepId, TreeId, Wait};
 
 use crate::home::Home;
 
@@ -30,7 +28,6 @@ fn step(id: &str, after: &[&str]) -> Step {
         depends_on: after.iter().map(|id| id.parse().unwrap()).collect(),
         reasoning: String::new(),
         estimated_files: None,
-        status: StepStatus::Pending,
     }
 }
 
