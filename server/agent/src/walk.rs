@@ -46,9 +46,12 @@ impl<'h> Walk<'h> {
         let store = Arc::new(Store::open(&workspace)?);
         let (id, lease) = house.journal.begin(&request)?;
         let Some(lease) = lease else { return Ok(Err(id)) };
-        let deadline = Instant::now() + Duration::from_millis(request.limits.timeout_ms);
-        let state = State::new(request);
-        Ok(Ok(Self { house, lease, state, workspace, store, site: None, ran: 0, anew: None, desk: None, deadline }))
+        Ok(Ok(Self::new(house, lease, State::new(request), workspace, store)))
+    }
+
+    fn new(house: &'h House, lease: Lease, state: State, workspace: Workspace, store: Arc<Store>) -> Self {
+        let deadline = Instant::now() + Duration::from_millis(state.request.limits.timeout_ms);
+        Self { house, lease, state, workspace, store, site: None, ran: 0, anew: None, desk: None, deadline }
     }
 
     /// Takes over a task whose process ended or is stopped, to walk on.
@@ -79,8 +82,7 @@ impl<'h> Walk<'h> {
         let state = fold(id, &records)?;
         let workspace = Workspace::open(std::path::Path::new(&state.request.workspace), &house.state)?;
         let store = Arc::new(Store::open(&workspace)?);
-        let deadline = Instant::now() + Duration::from_millis(state.request.limits.timeout_ms);
-        Ok(Self { house, lease, state, workspace, store, site: None, ran: 0, anew: None, desk: None, deadline })
+        Ok(Self::new(house, lease, state, workspace, store))
     }
 
     /// Gives the task back after an act.
@@ -128,48 +130,51 @@ impl<'h> Walk<'h> {
         &self.state
     }
 
-    /// Walks until the task has ended.
+    /// Walks until the task has ended or waits, and gives it back.
     ///
     /// # Errors
-    /// Only when the end cannot be written down any more: the journal is gone, or another process took over.
+    /// [`Error::Paused`] when its provider cannot be reached; else only when nothing can be written down any more: the
+    /// journal is gone, or another process took over.
     pub fn run(&mut self) -> Result<Conclusion, Error> {
         let pulse = Pulse::of(&self.house.state, self.id());
         let watch = CancelWatch::new(&self.house.journal, &self.lease, &self.house.cancel, Some(&pulse));
-        let conclusion = loop {
+        let ended = self.walk_on();
+        self.site = None;
+        drop(watch);
+        // What was worked since the last fact is in no journal that broke.
+        if !matches!(ended, Err(Error::Journal(_))) {
+            pulse.stop();
+        }
+        let released = self.house.journal.release(&self.lease);
+        let conclusion = ended?;
+        released?;
+        Ok(conclusion)
+    }
+
+    fn walk_on(&mut self) -> Result<Conclusion, Error> {
+        loop {
             if let Some(conclusion) = &self.state.conclusion {
-                break conclusion.clone();
+                return Ok(conclusion.clone());
             }
             let ended = match self.step() {
                 // What a limit cut short failed for no other reason.
                 Ok(Some(Conclusion::Infrastructure { .. })) if self.cut_short().is_some() => self.cut_short(),
                 Ok(ended) => ended,
-                Err(Error::Journal(error)) => return Err(error.into()),
-                // The provider cannot be reached: whoever resumes the task tries again.
-                Err(paused @ Error::Paused(_)) => {
-                    self.site = None;
-                    drop(watch);
-                    pulse.stop();
-                    self.house.journal.release(&self.lease)?;
-                    return Err(paused);
-                }
+                // Whoever resumes a task whose provider cannot be reached tries again.
+                Err(error @ (Error::Journal(_) | Error::Paused(_))) => return Err(error),
                 Err(error) => self.cut_short().or_else(|| Some(Conclusion::Infrastructure { reason: error.chain() })),
             };
             // Only the developer can go on: the task waits, and has not ended.
             if let Some(waits @ Conclusion::NeedsAnswer { .. }) = &ended
                 && self.state.work.wait.is_some()
             {
-                break waits.clone();
+                return Ok(waits.clone());
             }
             if let Some(conclusion) = ended {
                 let conclusion = self.hand_over(conclusion)?;
                 self.record(Event::Concluded { conclusion })?;
             }
-        };
-        self.site = None;
-        drop(watch);
-        pulse.stop();
-        self.house.journal.release(&self.lease)?;
-        Ok(conclusion)
+        }
     }
 
     /// One station further, or the end.
