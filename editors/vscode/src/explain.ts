@@ -41,5 +41,6 @@ export async function explain(context: Context, argument: unknown): Promise<void
       throw error;
     }
   });
-  if (answer !== undefined) await context.texts.showMarkdown('Understudy Answer', answerPage(question, answer));
+  const root = vscode.workspace.workspaceFolders?.[0]?.uri;
+  if (answer !== undefined) await context.texts.showMarkdown('Understudy Answer', answerPage(question, answer, root?.toString()));
 }

@@ -4,7 +4,7 @@ import * as vscode from 'vscode';
 import { registerCommands, resume } from './commands';
 import { type Context, complain, refresh } from './context';
 import { LentModels } from './lentModels';
-import { answerQuestions, approvePlan, openPlan } from './owed';
+import { answerQuestions, approvePlan, openPlan, tellPlans } from './owed';
 import { plain } from './plain';
 import { Reports } from './reports';
 import { Review } from './review';
@@ -38,6 +38,7 @@ export async function activate(extension: vscode.ExtensionContext): Promise<void
     new StatusBar(tasks, server, () => reviews.active()),
     ...registerCommands(context),
     new vscode.Disposable(tasks.onChange((change) => { tellEnd(context, change); })),
+    new vscode.Disposable(tasks.onChange(() => { tellPlans(tasks); })),
     server.onTaskChanged((line) => {
       const isNew = tasks.get(line.id) === undefined;
       tasks.update(line);
@@ -82,7 +83,7 @@ function tellEnd(context: Context, change: Change): void {
   if (now.next.includes('answer')) next['Answer'] = () => answerQuestions(context, { task: now.id });
   if (now.next.includes('approve_plan')) {
     next['Open Plan'] = () => openPlan(context, { task: now.id });
-    next['Approve'] = () => approvePlan(context, { task: now.id });
+    next['Approve'] = () => approvePlan(context, { task: now.id, version: now.plan?.version });
   }
   if (now.question !== null && now.question.options.length > 0) next['Answer'] = () => chooseAnswer(context, now);
   const isGood = now.verdict === 'verified' || now.verdict === 'nothing to do' || now.verdict === 'cancelled';

@@ -128,7 +128,8 @@ export function show(node: Node): Shown {
     case 'check': {
       const { check } = node;
       const words = check.verdict.replaceAll('_', ' ');
-      const counted = check.passed > 0 ? `${words}, ${check.passed} passed` : words;
+      const many = `${check.passed} passed`;
+      const counted = check.passed === 0 ? words : check.verdict === 'passed' ? many : `${words}, ${many}`;
       const opens = check.new_failures.length > 0 ? 'expanded' : 'never';
       return { label: check.check, description: counted, icon: CHECK_ICONS[check.verdict] ?? 'warning', tooltip: check.reason ?? counted, context: 'check', opens };
     }

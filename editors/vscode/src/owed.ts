@@ -4,12 +4,21 @@ import * as vscode from 'vscode';
 import { type Context, allows, chooseTask, refresh, revised } from './context';
 import { plain } from './plain';
 import { type Question, type TaskLine, serverCommand } from './protocol';
+import type { Tasks } from './tasks';
 import { dollars } from './words';
+
+/** The plan that an approval is for. */
+interface OnPlan {
+  task: string;
+  version: number;
+}
 
 /** Asks the developer one question after the other; all answers are sent together. */
 export async function answerQuestions(context: Context, argument: unknown): Promise<void> {
   const task = await chooseTask(context, argument, 'answer', allows('answer'));
-  if (!task?.next.includes('answer')) return;
+  if (task === undefined) return;
+  // A message may stand longer than its question.
+  if (!task.next.includes('answer')) throw new Error(`"${task.title}" asks nothing now.`);
   const answers: string[] = [];
   for (const [at, question] of task.questions.entries()) {
     const title = task.questions.length === 1 ? task.title : `${task.title} (${at + 1} of ${task.questions.length})`;
@@ -66,20 +75,43 @@ export async function openPlan(context: Context, argument: unknown): Promise<voi
 /** Approves the plan, as the developer edited it where its document is open. */
 export async function approvePlan(context: Context, argument: unknown): Promise<void> {
   // From the title of an editor comes the document of a plan.
-  const named = argument instanceof vscode.Uri ? taskOf(argument) : argument;
+  const named = argument instanceof vscode.Uri ? planOf(argument) : argument;
   const task = await chooseTask(context, named, 'approve the plan of', allows('approve_plan'));
-  if (task?.plan == null) return;
-  const { version } = task.plan;
-  const name = `/${task.id}.plan-${version}.md`;
-  const text = vscode.workspace.textDocuments.find(({ uri }) => uri.path.endsWith(name))?.getText();
-  await revised(context, task.id, (now) => now.plan?.version === version && now.next.includes('approve_plan'), ({ id, revision }) =>
+  if (task === undefined) return;
+  const { plan } = task;
+  // The yes is to the version that was looked at: a message and a document may be older than the plan.
+  const version = versionOf(named) ?? plan?.version;
+  const waits = (now: TaskLine) => now.plan?.version === version && now.next.includes('approve_plan');
+  if (version === undefined || !waits(task)) throw new Error(`No plan of "${task.title}" waits for your yes in that version. Open its plan again.`);
+  const document = vscode.workspace.textDocuments.find(({ uri }) => uri.path.endsWith(`/${documentOf(task)}`));
+  const text = document?.getText();
+  await revised(context, task.id, waits, ({ id, revision }) =>
     context.server.call(serverCommand.approvePlan, { task: id, revision, version, ...(text === undefined ? { document: true } : { text }) }),
   );
+  // What was approved has been decided: its editor asks for nothing more when it is closed.
+  if (document?.isDirty === true && document.getText() === text) await document.save();
 }
 
-function taskOf(document: vscode.Uri): { task: string } | undefined {
-  const [, task] = /([^/]+)\.plan-\d+\.md$/.exec(document.path) ?? [];
-  return task === undefined ? undefined : { task };
+/** A version of a plan of a task, as the name of its document says it. */
+function planOf(document: vscode.Uri): OnPlan | undefined {
+  const [, task, version] = /([^/]+)\.plan-(\d+)\.md$/.exec(document.path) ?? [];
+  return task === undefined ? undefined : { task, version: Number(version) };
+}
+
+/** Offers the approval in the editors of those plans that wait for it. */
+export function tellPlans(tasks: Tasks): void {
+  const waiting = tasks.all().filter(({ next }) => next.includes('approve_plan'));
+  void vscode.commands.executeCommand('setContext', 'understudy.plansThatWait', waiting.map(documentOf));
+}
+
+/** The name of the document of the plan that a task has now. */
+function documentOf({ id, plan }: TaskLine): string {
+  return `${id}.plan-${plan?.version ?? 0}.md`;
+}
+
+function versionOf(argument: unknown): number | undefined {
+  if (typeof argument !== 'object' || argument === null || !('version' in argument)) return undefined;
+  return typeof argument.version === 'number' ? argument.version : undefined;
 }
 
 /** Guidance for the next turn of a task that runs or waits. */

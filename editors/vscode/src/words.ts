@@ -128,18 +128,26 @@ export function keptLabel(task: TaskLine): string {
   return '$(circle-outline) What is kept is not checked';
 }
 
-/** Names what a task waits for. */
-function owed(task: TaskLine): string {
-  return [task.status, task.waiting_for, task.asked, task.plan?.version].join(' ');
+/** What the developer is asked, in one line for a message. */
+function asks(task: TaskLine): string {
+  const [only, ...others] = task.questions;
+  if (task.waiting_for !== 'answers' || only === undefined) return look(task).text;
+  return others.length === 0 ? `asks you: ${only.text}` : `asks you ${task.questions.length} questions`;
 }
 
-/** One line for the end of a run; undefined where nobody has to know. */
+/**
+ * One line for the end of a run; undefined where nobody has to know. Between two things that a task waits for it may run for
+ * less than the time in which it is spoken of. Right after an answer, and before the task goes on, nobody works on it: it is
+ * called interrupted then, which is no news, and whatever follows is.
+ */
 export function finished(before: TaskLine, now: TaskLine): string | undefined {
-  // Between two things that it waits for, a task may run for less than the time in which it is spoken of.
-  const ran = before.status === 'running' || before.status === 'waiting' || (before.status === 'needs you' && owed(before) !== owed(now));
-  if (!ran || isBusy(now)) return undefined;
-  if (now.status === 'needs you') return `${now.title}: ${look(now).text}`;
-  if (now.status === 'interrupted') return `${now.title}: interrupted`;
+  const ran = before.status === 'running' || before.status === 'waiting';
+  const stood = before.status === 'needs you' || before.status === 'interrupted';
+  const isElse = before.status !== now.status || before.waiting_for !== now.waiting_for || before.asked !== now.asked;
+  const goesOn = before.status === 'needs you' && now.status === 'interrupted' && now.waiting_for === null;
+  if (!(ran || (stood && isElse)) || goesOn || isBusy(now)) return undefined;
+  if (now.status === 'needs you') return `${now.title}: ${asks(now)}`;
+  if (now.status === 'interrupted') return `${now.title}: ${look(now).text}`;
   const found = extent(now);
   const more = now.verdict !== 'verified' && now.sentence !== '' ? `: ${now.sentence}` : '';
   return `${now.title}: ${now.verdict ?? 'no result'}${found === '' ? '' : `, ${found}`}${more}`;

@@ -32,6 +32,11 @@ test('a check lists its new failures with their places', () => {
   assert.deepEqual(below(check).map((node) => [show(node).label, show(node).description]), [['tests::adds', 'src/lib.rs:7']]);
 });
 
+test('a check says how many passed, and whether it is the whole', () => {
+  const says = (over: object) => partsOf(task(), { ...reviewed, reasons: [], checks: reviewed.checks.map((check) => ({ ...check, ...over })) }).slice(1, 2).map((part) => show(part).description);
+  assert.deepEqual([says({}), says({ verdict: 'passed' }), says({ verdict: 'not_run', passed: 0 })], [['failed, 3 passed'], ['3 passed'], ['not run']]);
+});
+
 test('a file lists its hunks with verdicts and risks', () => {
   const file = partsOf(task(), reviewed).at(-1);
   assert.ok(file);

@@ -48,10 +48,25 @@ test('a task of a model says how far it is and what it used', () => {
 test('a task that needs the developer says for what', () => {
   const asks = task({ status: 'needs you', verdict: null, waiting_for: 'answers', hunks: 0 });
   assert.equal(look(asks).text, 'asks you something');
-  assert.equal(finished(task({ status: 'running', verdict: null }), asks), 'fix warnings: asks you something');
+  const running = task({ status: 'running', verdict: null });
+  assert.equal(finished(running, asks), 'fix warnings: asks you something');
   const waits = task({ status: 'needs you', waiting_for: 'plan' });
   assert.match(finished(asks, waits) ?? '', /waits for your yes/, 'what it did between the two was too short to be seen');
   assert.equal(finished(asks, asks), undefined);
+  const [one, two] = [{ text: 'Which?', options: [] }, { text: 'How?', options: [] }];
+  assert.equal(finished(running, { ...asks, questions: [one] }), 'fix warnings: asks you: Which?');
+  assert.equal(finished(running, { ...asks, questions: [one, two] }), 'fix warnings: asks you 2 questions');
   assert.match(look(task({ status: 'needs you', waiting_for: 'plan' })).text, /plan/);
   assert.match(look(task({ status: 'interrupted', waiting_for: 'provider' })).text, /waits for its model/);
+});
+
+test('a task that was answered and has not gone on yet is not told of as interrupted, and what it wants next is', () => {
+  const answered = task({ status: 'interrupted', verdict: null });
+  assert.equal(finished(task({ status: 'needs you', waiting_for: 'answers', asked: 'a' }), answered), undefined);
+  assert.match(finished(answered, task({ status: 'needs you', waiting_for: 'plan', asked: 'b' })) ?? '', /waits for your yes/);
+  assert.match(finished(answered, task({ status: 'interrupted', waiting_for: 'provider' })) ?? '', /waits for its model/);
+  assert.match(finished(answered, task({ status: 'ended', verdict: 'stopped' })) ?? '', /stopped/);
+  assert.equal(finished(answered, task({ status: 'running' })), undefined);
+  assert.equal(finished(answered, answered), undefined);
+  assert.match(finished(task({ status: 'running' }), answered) ?? '', /interrupted/, 'where it ran, it is');
 });

@@ -58,15 +58,12 @@ async function main() {
     await comment(ui, step, project);
     await prove(ui, step, project);
   });
-  // Waits for messages that quick machines do not always show: a command for whoever changes tasks of models.
-  if (process.env.UNDERSTUDY_WALK_MODEL !== undefined) {
-    const provider = await startProvider(MOVES);
-    await inEditor('model', {}, (ui, project) => converse(ui, step, { ...project, provider }), async (scratch, env) => {
-      env.XDG_CONFIG_HOME = path.join(scratch, 'config');
-      configure(env.XDG_CONFIG_HOME, provider.url);
-    });
-    provider.stop();
-  }
+  const provider = await startProvider(MOVES);
+  await inEditor('model', {}, (ui, project) => converse(ui, step, { ...project, provider }), async (scratch, env) => {
+    env.XDG_CONFIG_HOME = path.join(scratch, 'config');
+    configure(env.XDG_CONFIG_HOME, provider.url);
+  });
+  provider.stop();
   const distrust = { 'security.workspace.trust.enabled': true, 'security.workspace.trust.startupPrompt': 'never' };
   await inEditor('restricted', distrust, (ui) => restricted(ui, step));
   console.log(`screenshots: ${shots}`);

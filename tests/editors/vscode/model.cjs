@@ -21,23 +21,36 @@ async function converse(ui, step, { provider, program, env }) {
   await step('the extension is up', () => until('the server is ready', async () => (await statusBar.getAttribute('aria-label'))?.includes('no task runs') ?? false));
   await step('a task in free words asks a question, which is answered', async () => {
     await palette('Understudy: New Task');
-    await ui.answer('take what is too much');
-    await notification('asks you something').waitFor({ timeout: 120_000 });
+    await ui.answer('Understudy: New Task', 'take what is too much', () => ui.chosen('start this task').waitFor());
+    const asks = notification('take what is too much: asks you: Which of them?');
+    await asks.waitFor({ timeout: 120_000 });
     await shot('asked');
-    await notification('asks you something').getByRole('button', { name: 'Answer' }).click();
+    await asks.getByRole('button', { name: 'Answer' }).click();
+    await ui.asked('take what is too much');
+    await row('the first').waitFor();
+    await shot('answer');
     await row('all').click();
   });
-  await step('its plan waits, and is edited as a document', async () => {
-    // Its message is not always seen where the wait follows at once upon an answer; here it stands as long as it lasts.
-    await until('the plan waits', async () => (await statusBar.getAttribute('aria-label'))?.includes('waits for your yes') ?? false);
+  await step('its plan waits, which is said though it follows at once upon the answer', async () => {
+    const waits = notification('take what is too much: waits for your yes to its plan');
+    await waits.waitFor();
     if (!provider.asked[1].includes('all')) throw new Error('the answer did not reach the model');
-    await palette('Understudy: Open Plan');
+    await waits.getByRole('button', { name: 'Approve' }).waitFor();
+    await shot('waits');
+    await waits.getByRole('button', { name: 'Open Plan' }).click();
+  });
+  const approve = page.locator('.editor-actions').getByRole('button', { name: 'Approve Plan' });
+  await step('the plan is edited as a document and approved where it stands', async () => {
     await page.locator('.tab.active').filter({ hasText: '.plan-1.md' }).waitFor();
-    await page.locator('.editor-instance .view-line').filter({ hasText: 'It warns.' }).first().click();
+    const line = page.locator('.editor-instance .view-line').filter({ hasText: 'It warns.' }).first();
+    await line.click();
+    await ui.inEditor();
     await page.keyboard.press('End');
-    await page.keyboard.type(' And it is not needed.');
+    await page.keyboard.insertText(' And it is not needed.');
+    await line.filter({ hasText: 'It warns. And it is not needed.' }).waitFor();
+    await page.locator('.tab.active.dirty').waitFor();
     await shot('plan');
-    await palette('Understudy: Approve Plan');
+    await approve.click();
   });
   await step('what was approved is what stood in the document', async () => {
     await notification('take what is too much: verified').waitFor({ timeout: 120_000 });
@@ -45,6 +58,9 @@ async function converse(ui, step, { provider, program, env }) {
     const { plan, usage } = tasks('show', id);
     if (plan.version !== 2 || !plan.steps[0].reasoning.endsWith('And it is not needed.')) throw new Error(JSON.stringify(plan));
     if (usage.tokens !== 4040) throw new Error(JSON.stringify(usage));
+    await approve.waitFor({ state: 'detached' });
+    await until('the plan is saved', async () => (await page.locator('.tab.dirty').count()) === 0);
+    if ((await page.locator('.notification-toast').filter({ hasText: 'interrupted' }).count()) !== 0) throw new Error('it was called interrupted');
   });
   await step('the task view shows the steps of the plan and what was used', async () => {
     await palette('Understudy: Show Tasks');
@@ -57,9 +73,16 @@ async function converse(ui, step, { provider, program, env }) {
   await step('a question about the code is answered in a preview', async () => {
     await ui.openFile('src/lib.rs');
     await palette('Understudy: Explain');
-    await ui.answer('What does it do?');
-    await page.locator('.tab').filter({ hasText: 'Understudy Answer' }).waitFor({ timeout: 60_000 });
+    await ui.answer('Understudy: Explain', 'What does it do?');
+    await page.locator('.tab.active').filter({ hasText: 'Understudy Answer' }).waitFor();
+    const preview = page.frameLocator('iframe.webview.ready').frameLocator('#active-frame');
+    await preview.getByText('It multiplies.').waitFor();
+    const cited = preview.getByRole('link', { name: 'src/lib.rs:6-9' });
+    await cited.waitFor();
     await shot('explained');
+    await cited.click();
+    await page.locator('.tab.active').filter({ hasText: 'lib.rs' }).waitFor();
+    await page.locator('.statusbar-item').filter({ hasText: 'Ln 6, Col 1' }).waitFor();
   });
 }
 

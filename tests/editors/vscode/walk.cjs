@@ -20,8 +20,10 @@ async function fixWarnings(ui, step, { folder, before, applied }) {
   });
   await step('a new task by palette', async () => {
     await palette('Understudy: New Task');
-    await ui.quickInput.filter({ hasText: 'Understudy: New Task' }).waitFor();
-    await ui.answer('fix warnings', () => shot('new-task'));
+    await ui.answer('Understudy: New Task', 'fix warnings', async () => {
+      await ui.chosen('start this task').waitFor();
+      await shot('new-task');
+    });
   });
   await step('progress is seen', async () => {
     await statusBar.filter({ hasText: 'fix warnings:' }).waitFor();
@@ -100,8 +102,7 @@ async function renameHalf(ui, step, { folder, state, before, renamed }) {
     await ui.openFile('src/numbers.rs');
     await ui.goTo(4, 8);
     await palette('Understudy: Rename Symbol and Prove It');
-    await ui.quickInput.filter({ hasText: 'The new name' }).waitFor();
-    await ui.answer('halved', () => shot('rename'));
+    await ui.answer('Rename half everywhere', 'halved', () => shot('rename'));
     const ended = notification(/rename.*: verified/);
     await ended.waitFor({ timeout: 180_000 });
     await ended.getByRole('button', { name: 'Review' }).click();
@@ -151,10 +152,12 @@ async function comment(ui, step, { folder, before, fixed }) {
     await page.keyboard.insertText('\n// understudy: fix warnings');
     await page.locator('.tab.active.dirty').waitFor();
     await page.keyboard.press('Control+.');
-    const action = page.locator('.action-widget .monaco-list-row').and(page.locator('.focused')).filter({ hasText: 'do `fix warnings`' });
+    const action = page.locator('.action-widget .monaco-list-row').filter({ hasText: 'do `fix warnings`' });
     await action.waitFor();
     await shot('comment');
-    await page.keyboard.press('Enter');
+    // The list takes no clicks before the mouse has moved over it.
+    await action.hover({ force: true });
+    await action.click();
     await notification('fix warnings: verified').waitFor({ timeout: 120_000 });
     same(before, folder, 'before an approval');
     await notification('fix warnings: verified').getByRole('button', { name: 'Review' }).click();

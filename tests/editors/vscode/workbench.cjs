@@ -75,34 +75,46 @@ async function openWorkbench({ editors, url, folder, shots, count }) {
     await page.screenshot({ path: path.join(shots, `${String(count.shots).padStart(2, '0')}-${name}.png`) });
   };
   const quickInput = page.locator('.quick-input-widget:visible');
+  const input = quickInput.locator('input.input');
   const row = (text) => quickInput.locator('.monaco-list-row').filter({ hasText: text }).first();
-  /** Runs a command as a person does: by its name in the palette. */
-  const palette = async (title) => {
-    await page.keyboard.press('F1');
-    const input = quickInput.locator('input.input');
-    await input.waitFor();
-    await input.fill(`>${title}`);
-    await row(title).waitFor();
+  /** The row that Enter takes. */
+  const chosen = (text) => quickInput.locator('.monaco-list-row.focused').filter({ hasText: text }).first();
+  /**
+   * Opens the quick input by a key, and takes a row once it is the one that Enter takes. What is listed is gathered when it
+   * opens, and a key that comes too early is lost, so it is opened again until then.
+   */
+  const pick = async (key, text, wanted) => {
+    await until(`a row says ${wanted}`, async () => {
+      await page.keyboard.press(key);
+      const look = async () => { await input.fill(text, { timeout: 10_000 }); await chosen(wanted).waitFor({ timeout: 10_000 }); };
+      return look().then(() => true, () => false);
+    });
     await input.press('Enter');
+    // Until then, what is typed for the next input would go into this one.
+    await until('the row is taken', async () => (await input.count()) === 0 || (await page.locator('.quick-input-widget input.input').first().inputValue()) !== text);
   };
-  /** Fills the input that is open and accepts it. Never types at the page: what has no focus yet would get the letters. */
-  const answer = async (text, look = async () => undefined) => {
-    const input = quickInput.locator('input.input');
+  /** Runs a command as a person does: by its name in the palette. */
+  const palette = (title) => pick('F1', `>${title}`, title);
+  /** The input that a command opened. */
+  const asked = (title) => quickInput.locator('.quick-input-title').filter({ hasText: title }).waitFor();
+  /** Fills the input of a title and accepts it. Never types at the page: what has no focus yet would get the letters. */
+  const answer = async (title, text, look = async () => undefined) => {
+    await asked(title);
     await input.fill(text);
     await look();
     await input.press('Enter');
   };
   const openFile = async (name) => {
-    await page.keyboard.press('Control+P');
-    await quickInput.locator('input.input').fill(name);
-    await row(path.basename(name)).click();
+    await pick('Control+P', name, path.basename(name));
     await page.locator('.tab.active').filter({ hasText: path.basename(name) }).waitFor();
+    await inEditor();
   };
+  /** Keys go into a text now. */
+  const inEditor = () => page.locator('.editor-instance .monaco-editor.focused').waitFor();
   const goTo = async (line, column) => {
-    await page.keyboard.press('Control+G');
-    // Before its row stands there, Enter has nothing to accept and is lost.
-    await answer(`:${line}:${column}`, () => row(/go to line/i).waitFor());
+    await pick('Control+G', `:${line}:${column}`, /go to line/i);
     await page.locator('.statusbar-item').filter({ hasText: `Ln ${line}, Col ${column}` }).waitFor();
+    await inEditor();
   };
   const notification = (text) => page.locator('.notification-toast.notification-fade-in-done .notification-list-item').filter({ hasText: text }).first();
   const statusBar = page.locator('.statusbar-item[id*="understudy"]').first();
@@ -110,7 +122,7 @@ async function openWorkbench({ editors, url, folder, shots, count }) {
   /** Puts the cursor into a line of the right side of a diff. */
   const cursorIn = (text) => page.locator('.modified-in-monaco-diff-editor .view-line, .editor.modified .view-line').filter({ hasText: text }).first().click();
   const changedFile = (name) => page.locator('.multiDiffEntry').filter({ hasText: name }).first();
-  return { page, shot, palette, answer, openFile, goTo, notification, statusBar, lens, changedFile, cursorIn, quickInput, row, close: () => browser.close() };
+  return { page, shot, palette, asked, answer, chosen, openFile, inEditor, goTo, notification, statusBar, lens, changedFile, cursorIn, row, close: () => browser.close() };
 }
 
 module.exports = { startCode, openWorkbench, until };
