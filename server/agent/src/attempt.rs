@@ -39,7 +39,7 @@ impl Walk<'_> {
         let ran = self.take_ran();
         self.record(Event::DiffReady { tree, limitations, ended: None, ran })?;
         // A reviewer must not block the next task.
-        self.site = None;
+        self.leave();
         Ok(None)
     }
 

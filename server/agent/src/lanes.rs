@@ -14,7 +14,7 @@ use worktree::{Slot, Store};
 
 use crate::progress::Audience;
 use crate::proving::{Shadow, TreeFiles, progress, void_if_rewritten};
-use crate::site::{place, runner};
+use crate::site::{Site, place, runner};
 use crate::{Error, walk::Walk};
 
 /// A second slot of a task, with what runs in it.
@@ -45,23 +45,24 @@ pub(crate) struct Job {
 }
 
 /// What the runs of one tree have in common.
-struct Common<'a> {
-    store: &'a Store,
-    tree: &'a TreeId,
-    vouched_for: bool,
-    remaining: Duration,
-    cancel: CancelToken,
-    audience: Audience,
+pub(crate) struct Common {
+    pub store: Arc<Store>,
+    pub tree: TreeId,
+    pub vouched_for: bool,
+    /// The longest that one of them may take.
+    pub remaining: Duration,
+    pub cancel: CancelToken,
+    pub audience: Audience,
 }
 
-impl Common<'_> {
+impl Common {
     fn run(&self, slot: &mut Slot, runner: &Runner, job: &Job) -> Result<Ran, Error> {
-        slot.admit(self.tree, self.vouched_for)?;
+        slot.admit(&self.tree, self.vouched_for)?;
         let (shadow, build) = (slot.shadow(), slot.proof());
-        let files = TreeFiles { store: self.store, tree: self.tree };
+        let files = TreeFiles { store: &self.store, tree: &self.tree };
         let order = Order {
             check: &job.check,
-            tree: self.tree,
+            tree: &self.tree,
             files: &files,
             shadow: &shadow,
             build: &build,
@@ -72,47 +73,32 @@ impl Common<'_> {
         };
         let watch =
             Watch { cancel: self.cancel.clone(), progress: progress(self.audience.clone(), job.check.id.clone()) };
-        let mut guard = Shadow { slot, store: self.store, rewritten: Vec::new() };
+        let mut guard = Shadow { slot, store: &self.store, rewritten: Vec::new() };
         let mut ran = runner.run(&order, &watch, &mut guard);
         void_if_rewritten(&mut ran, guard.rewritten, job.base.as_ref());
         Ok(ran)
     }
 }
 
-impl Walk<'_> {
+impl Site {
     /// Runs the final checks of one kind on a tree, each lane's at the same time. Answers in their order.
-    pub(crate) fn run_beside(&mut self, jobs: &[Job], tree: &TreeId) -> Result<Vec<Ran>, Error> {
-        let store = Arc::clone(&self.store);
-        let common = Common {
-            store: &store,
-            tree,
-            vouched_for: self.is_vouched_for(tree),
-            remaining: self.command_time(),
-            cancel: self.house.cancel.clone(),
-            audience: self.house.audience.clone(),
-        };
-        self.ran += u32::try_from(jobs.len()).unwrap_or(u32::MAX);
-        if jobs.iter().any(|job| job.check.features == Features::All) {
-            self.second_lane(tree)?;
+    pub(crate) fn run_beside(&mut self, common: &Common, jobs: &[Job]) -> Result<Vec<Ran>, Error> {
+        let (store, tree) = (&common.store, &common.tree);
+        let main = self.runner.as_ref().map_err(|reason| Error::Sentence(reason.clone()))?.clone();
+        if self.lane.is_none() || jobs.iter().any(|job| job.check.features == Features::Default) {
+            self.project(store, tree)?;
         }
-        if jobs.iter().any(|job| job.check.features == Features::Default) {
-            self.site_on(tree)?;
-        }
-        let site = self.site_for(tree)?;
-        let provision = site.provision(tree).cloned();
-        let main = site.runner.as_ref().map_err(|reason| Error::Sentence(reason.clone()))?.clone();
-        let (slot, lane) = (&mut site.slot, &mut site.lane);
+        let provision = self.provision(tree).cloned();
+        let (slot, lane) = (&mut self.slot, &mut self.lane);
         let Some(lane) = lane else {
-            // No second slot is free: one after the other, as good and slower.
-            site.project(&store, tree)?;
-            return jobs.iter().map(|job| common.run(&mut site.slot, &main, job)).collect();
+            // No second slot is free, or needed: one after the other, as good and slower.
+            return jobs.iter().map(|job| common.run(slot, &main, job)).collect();
         };
         let (all, default): (Vec<_>, Vec<_>) =
             jobs.iter().enumerate().partition(|(_, job)| job.check.features == Features::All);
         if !all.is_empty() {
-            lane.project(&store, tree, provision.as_ref())?;
+            lane.project(store, tree, provision.as_ref())?;
         }
-        let common = &common;
         let (here, beside) = std::thread::scope(|scope| {
             let beside = scope.spawn(move || {
                 all.into_iter().map(|(at, job)| (at, common.run(&mut lane.slot, &lane.runner, job))).collect::<Vec<_>>()
@@ -125,10 +111,25 @@ impl Walk<'_> {
         ran.sort_by_key(|(at, _)| *at);
         ran.into_iter().map(|(_, ran)| ran).collect()
     }
+}
 
-    /// Leases the second slot, if there is one to be had.
-    fn second_lane(&mut self, tree: &TreeId) -> Result<(), Error> {
-        if self.site_for(tree)?.lane.is_some() {
+impl Walk<'_> {
+    /// What runs of a tree have in common, as far as the task says.
+    pub(crate) fn common(&self, tree: &TreeId) -> Common {
+        Common {
+            store: Arc::clone(&self.store),
+            tree: tree.clone(),
+            vouched_for: self.is_vouched_for(tree),
+            remaining: self.command_time(),
+            cancel: self.house.cancel.clone(),
+            audience: self.house.audience.clone(),
+        }
+    }
+
+    /// Leases the second slot where one of these checks runs there, if there is one to be had.
+    pub(crate) fn second_lane(&mut self, jobs: &[Job], tree: &TreeId) -> Result<(), Error> {
+        let is_wanted = jobs.iter().any(|job| job.check.features == Features::All);
+        if !is_wanted || self.site_for(tree)?.lane.is_some() {
             return Ok(());
         }
         let Ok(slot) = Slot::lease(&self.workspace) else { return Ok(()) };

@@ -4,6 +4,7 @@
 //! LSP, HTTP, SQL or the compiler's crates. [`Walk`] is a task that this process owns, [`House`] what it runs in,
 //! [`report()`] what anyone may read about any task.
 
+mod ahead;
 mod aside;
 mod attempt;
 mod cancel;

@@ -11,8 +11,10 @@ use task::{
 };
 use worktree::{Slot, Store};
 
-use crate::lanes::Job;
+use crate::environment::Missing;
+use crate::lanes::{Common, Job};
 use crate::progress::{Audience, Progress, Side};
+use crate::site::Site;
 use crate::{Error, renames, walk::Walk};
 
 /// What compiler and linter say about a tree.
@@ -103,7 +105,7 @@ impl Walk<'_> {
         tree: &TreeId,
         only: Option<&[String]>,
     ) -> Result<(Vec<Digest>, Judgement), Error> {
-        self.settle_warming();
+        self.settle()?;
         let store = Arc::clone(&self.store);
         let files = worktree::published_files(&store, base, tree)?;
         let (mut changed, mut removed) = (BTreeSet::new(), BTreeSet::new());
@@ -140,7 +142,7 @@ impl Walk<'_> {
         }
         self.set_up(|walk| walk.baseline(base, &mut cases, &own))?;
         let mut keys = Vec::new();
-        for group in cases.chunk_by_mut(run_together) {
+        for group in cases.chunk_by_mut(|one, other| run_together(&one.check, &other.check)) {
             let mut open: Vec<&mut Case> = group.iter_mut().filter(|case| case.missing.is_none()).collect();
             let wanted = open.iter().map(|case| (case.check.clone(), case.base.clone())).collect();
             for (case, found) in open.iter_mut().zip(self.check(wanted, tree, Side::Candidate)?) {
@@ -172,7 +174,7 @@ impl Walk<'_> {
     /// The base's receipts for these checks; the first time they become an event.
     fn baseline(&mut self, base: &TreeId, cases: &mut [Case], own: &BTreeMap<CheckId, Check>) -> Result<(), Error> {
         let mut keys = Vec::new();
-        for group in cases.chunk_by_mut(run_together) {
+        for group in cases.chunk_by_mut(|one, other| run_together(&one.check, &other.check)) {
             let mut open: Vec<&mut Case> = group.iter_mut().filter(|case| case.missing.is_none()).collect();
             let check = |case: &Case| own.get(&case.check.id).unwrap_or(&case.check).clone();
             let wanted = open.iter().map(|case| (check(case), None)).collect();
@@ -195,11 +197,6 @@ impl Walk<'_> {
 
     /// Checks of one kind on one tree, with the base's receipts: what receipts say already, and runs for the others.
     fn check(&mut self, wanted: Vec<(Check, Option<Receipt>)>, tree: &TreeId, side: Side) -> Result<Vec<Found>, Error> {
-        let audience = self.house.audience.clone();
-        let ended = |check: &Check, verdict, cached, duration_ms| {
-            let (check, tree) = (check.id.clone(), tree.clone());
-            audience.tell(Progress::CheckEnded { check, side, tree, verdict, cached, duration_ms });
-        };
         let (mut found, mut jobs, mut places) = (Vec::new(), Vec::new(), Vec::new());
         for (check, base) in wanted {
             self.not_cancelled()?;
@@ -212,14 +209,14 @@ impl Walk<'_> {
                 }
             };
             if self.anew.as_ref() != Some(tree)
-                && let Some(known) = self.house.journal.receipt(&Receipt::key_of(tree, &check, &environment))?
-                && known.verdict.is_conclusive()
+                && let Some(known) = self.known(tree, &check, &environment)?
             {
-                ended(&check, known.verdict, true, known.duration_ms);
+                let (check, tree, verdict, duration_ms) = (check.id, tree.clone(), known.verdict, known.duration_ms);
+                let ended = Progress::CheckEnded { check, side, tree, verdict, cached: true, duration_ms };
+                self.house.audience.tell(ended);
                 found.push(Found::Receipt(Box::new(known)));
                 continue;
             }
-            self.house.audience.tell(Progress::CheckStarted { check: check.id.clone(), side });
             places.push(found.len());
             found.push(Found::Missing(Verdict::NotRun, "it was not run".into()));
             jobs.push(Job { check, environment, base });
@@ -227,30 +224,42 @@ impl Walk<'_> {
         if jobs.is_empty() {
             return Ok(found);
         }
-        let started = Instant::now();
-        let runs = self.run_beside(&jobs, tree)?;
-        let all = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
-        for ((at, job), ran) in places.into_iter().zip(&jobs).zip(runs) {
-            ended(&job.check, ran.verdict, false, ran.receipt.as_ref().map_or(all, |receipt| receipt.duration_ms));
-            for (_, bytes) in &ran.output {
-                self.house.journal.put_artifact(bytes)?;
-            }
-            found[at] = match ran.receipt {
-                Some(mut receipt) => {
-                    if self.state.request.engine == Engine::Model {
-                        receipt.configuration = self.configuration();
-                    }
-                    self.house.journal.put_receipt(&receipt)?;
-                    Found::Receipt(Box::new(receipt))
-                }
-                None => {
+        self.ran += u32::try_from(jobs.len()).unwrap_or(u32::MAX);
+        self.second_lane(&jobs, tree)?;
+        let common = self.common(tree);
+        let runs = run_told(self.site_for(tree)?, &common, &jobs, side)?;
+        for (at, ran) in places.into_iter().zip(runs) {
+            found[at] = match self.write_down(ran)? {
+                Ok(receipt) => Found::Receipt(receipt),
+                Err((verdict, reason)) => {
                     // What was cut short says nothing, and must not be written down as a judgement.
                     self.not_cancelled()?;
-                    Found::Missing(ran.verdict, ran.reason.unwrap_or_else(|| "nothing says why".into()))
+                    Found::Missing(verdict, reason)
                 }
             };
         }
         Ok(found)
+    }
+
+    /// What a receipt says already.
+    pub(crate) fn known(&self, tree: &TreeId, check: &Check, environment: &Digest) -> Result<Option<Receipt>, Error> {
+        let known = self.house.journal.receipt(&Receipt::key_of(tree, check, environment))?;
+        Ok(known.filter(|known| known.verdict.is_conclusive()))
+    }
+
+    /// Writes down what came of a run, or says why nothing did.
+    pub(crate) fn write_down(&self, ran: Ran) -> Result<Result<Box<Receipt>, Missing>, Error> {
+        for (_, bytes) in &ran.output {
+            self.house.journal.put_artifact(bytes)?;
+        }
+        let Some(mut receipt) = ran.receipt else {
+            return Ok(Err((ran.verdict, ran.reason.unwrap_or_else(|| "nothing says why".into()))));
+        };
+        if self.state.request.engine == Engine::Model {
+            receipt.configuration = self.configuration();
+        }
+        self.house.journal.put_receipt(&receipt)?;
+        Ok(Ok(Box::new(receipt)))
     }
 
     pub(crate) fn not_cancelled(&self) -> Result<(), Error> {
@@ -341,6 +350,23 @@ impl Walk<'_> {
     }
 }
 
+/// Runs checks of one kind on a tree, and tells of each that it begins and ends.
+pub(crate) fn run_told(site: &mut Site, common: &Common, jobs: &[Job], side: Side) -> Result<Vec<Ran>, Error> {
+    for job in jobs {
+        common.audience.tell(Progress::CheckStarted { check: job.check.id.clone(), side });
+    }
+    let started = Instant::now();
+    let runs = site.run_beside(common, jobs)?;
+    let all = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
+    for (job, ran) in jobs.iter().zip(&runs) {
+        let (check, tree, verdict) = (job.check.id.clone(), common.tree.clone(), ran.verdict);
+        let duration_ms = ran.receipt.as_ref().map_or(all, |receipt| receipt.duration_ms);
+        let ended = Progress::CheckEnded { check, side, tree, verdict, cached: false, duration_ms };
+        common.audience.tell(ended);
+    }
+    Ok(runs)
+}
+
 /// A source that is changed for a moment and put back was perhaps judged with other bytes: no receipt, unless the base
 /// does the same (generators write what is there already).
 pub(crate) fn void_if_rewritten(ran: &mut Ran, rewritten: Vec<TreePath>, base: Option<&Receipt>) {
@@ -358,8 +384,8 @@ pub(crate) fn void_if_rewritten(ran: &mut Ran, rewritten: Vec<TreePath>, base: O
 
 /// Whether two checks may run at the same time: the same kind with other features, which have lanes of their own. Kinds
 /// follow each other, as tests build upon what was built.
-fn run_together(one: &Case, other: &Case) -> bool {
-    one.check.kind == other.check.kind && one.check.root == other.check.root
+pub(crate) fn run_together(one: &Check, other: &Check) -> bool {
+    one.kind == other.kind && one.root == other.root
 }
 
 fn case(check: Check, missing: Option<(Verdict, String)>) -> Case {

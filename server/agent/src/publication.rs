@@ -171,7 +171,7 @@ impl Walk<'_> {
         self.store.keep(self.id(), &rebased)?;
         self.store.keep_provision(self.id(), &now.provision)?;
         let (receipts, judgement) = self.prove(&self.judged_against(current), &rebased)?;
-        self.site = None;
+        self.leave();
         let verified = judgement.verified;
         let (onto, from, tree, ran) = (current.clone(), tree.clone(), rebased.clone(), self.take_ran());
         self.record(Event::Rebased { onto, from, tree, receipts, judgement: Box::new(judgement), ran })?;

@@ -82,7 +82,7 @@ impl Walk<'_> {
         }
         self.store.keep(self.id(), &tree)?;
         let (receipts, judgement) = self.prove(&self.judged_against(&base), &tree)?;
-        self.site = None;
+        self.leave();
         let (base, judgement, ran) = (Some(base), Box::new(judgement), self.take_ran());
         Ok(self.record(Event::Rechecked { tree, base, kept, receipts, judgement, ran })?)
     }

@@ -46,8 +46,6 @@ impl Place {
 
 /// A slot in use.
 pub(crate) struct Site {
-    /// Before the slot, so that it waits already when another task leases the slot.
-    compiler: Option<Loaded>,
     pub slot: Slot,
     /// Jail, toolchain and cargo home, or why there are none.
     pub place: Result<Place, String>,
@@ -111,21 +109,32 @@ impl Walk<'_> {
         tree: &TreeId,
     ) -> Result<(Arc<dyn Compiler>, Generation), Error> {
         let store = Arc::clone(&self.store);
-        if self.site_for(base)?.compiler.as_ref().is_none_or(|loaded| loaded.base != *base) {
+        if self.compiler.as_ref().is_none_or(|loaded| loaded.base != *base) {
             self.locks(base)?;
             let compilers = Arc::clone(&self.house.compilers);
-            let site = self.site_on(base)?;
             // One with another base is as good as one that another task had.
-            site.compiler = None;
-            site.compiler = Some(Loaded::load(&compilers, &store, &site.place, base, site.provision(base))?);
+            self.compiler = None;
+            let site = self.site_on(base)?;
+            // Nothing that other trees left among the unpacked sources is read, nor goes while it is.
+            site.slot.admit(base, true)?;
+            self.compiler = Some(Loaded::load(&compilers, &store, &site.place, base, site.provision(base))?);
         }
-        let loaded = self.site_for(base)?.compiler.as_mut();
+        let loaded = self.compiler.as_mut();
         loaded.ok_or_else(|| Error::Sentence("no compiler is loaded".into()))?.show(&store, tree)
+    }
+
+    /// Gives the slot back, with what still runs in it ended.
+    pub(crate) fn leave(&mut self) {
+        // First, so that it waits already when another task leases the slot.
+        self.compiler = None;
+        self.ahead = None;
+        self.site = None;
     }
 
     /// The site, whatever its shadow shows. A slot is leased when the task has none, with the toolchain that this tree
     /// asks for.
     pub(crate) fn site_for(&mut self, tree: &TreeId) -> Result<&mut Site, Error> {
+        self.settle_ahead()?;
         if self.site.is_none() {
             let slot = Slot::lease(&self.workspace)?;
             let place = place(self.house, &self.store, tree, &slot, &self.workspace, self.remaining());
@@ -142,7 +151,6 @@ impl Walk<'_> {
                 provisions: BTreeMap::new(),
                 locks: BTreeMap::new(),
                 lane: None,
-                compiler: None,
                 shown: None,
             });
             self.record(Event::ShadowReady { slot: number })?;

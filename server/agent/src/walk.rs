@@ -10,9 +10,11 @@ use task::port::{JournalError, Lease};
 use task::{Conclusion, Engine, Event, Record, Request, State, Station, StopReason, TaskId, Tool, TreeId};
 use worktree::{Store, Workspace};
 
+use crate::ahead::Ahead;
 use crate::cancel::CancelWatch;
 use crate::freeze::Freezing;
 use crate::house::House;
+use crate::loaded::Loaded;
 use crate::model_engine::Desk;
 use crate::pulse::Pulse;
 use crate::site::Site;
@@ -25,6 +27,10 @@ pub struct Walk<'h> {
     pub(crate) state: State,
     pub(crate) workspace: Workspace,
     pub(crate) store: Arc<Store>,
+    /// The compiler, loaded when first needed. It works in the slot, so it goes before it.
+    pub(crate) compiler: Option<Loaded>,
+    /// Checks that run with the slot meanwhile.
+    pub(crate) ahead: Option<Ahead>,
     /// The slot with what runs in it, leased when first needed.
     pub(crate) site: Option<Site>,
     /// Sandboxed commands since the last fact that counts them.
@@ -51,7 +57,20 @@ impl<'h> Walk<'h> {
 
     fn new(house: &'h House, lease: Lease, state: State, workspace: Workspace, store: Arc<Store>) -> Self {
         let deadline = Instant::now() + Duration::from_millis(state.request.limits.timeout_ms);
-        Self { house, lease, state, workspace, store, site: None, ran: 0, anew: None, desk: None, deadline }
+        Self {
+            house,
+            lease,
+            state,
+            workspace,
+            store,
+            compiler: None,
+            ahead: None,
+            site: None,
+            ran: 0,
+            anew: None,
+            desk: None,
+            deadline,
+        }
     }
 
     /// Takes over a task whose process ended or is stopped, to walk on.
@@ -90,7 +109,7 @@ impl<'h> Walk<'h> {
     /// # Errors
     /// When the journal cannot be written.
     pub fn give_back(mut self) -> Result<(), Error> {
-        self.site = None;
+        self.leave();
         Ok(self.house.journal.release(&self.lease)?)
     }
 
@@ -139,7 +158,7 @@ impl<'h> Walk<'h> {
         let pulse = Pulse::of(&self.house.state, self.id());
         let watch = CancelWatch::new(&self.house.journal, &self.lease, &self.house.cancel, Some(&pulse));
         let ended = self.walk_on();
-        self.site = None;
+        self.leave();
         drop(watch);
         // What was worked since the last fact is in no journal that broke.
         if !matches!(ended, Err(Error::Journal(_))) {

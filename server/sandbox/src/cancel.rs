@@ -15,12 +15,18 @@ struct Shared {
     cancelled: AtomicBool,
     /// Event descriptors of the runs under way; weak, so that a token that outlives thousands of runs keeps none.
     runs: Mutex<Vec<Weak<OwnedFd>>>,
+    parent: Option<CancelToken>,
 }
 
 impl CancelToken {
     /// A token that has not been cancelled.
     pub fn new() -> Self {
         CancelToken::default()
+    }
+
+    /// A token that ends with this one, and can be cancelled alone.
+    pub fn child(&self) -> Self {
+        CancelToken { shared: Arc::new(Shared { parent: Some(self.clone()), ..Shared::default() }) }
     }
 
     /// Ends all runs that hold the token. Returns at once; the runs are dead when their `wait` returns.
@@ -36,6 +42,7 @@ impl CancelToken {
     /// Whether it has been cancelled.
     pub fn is_cancelled(&self) -> bool {
         self.shared.cancelled.load(Ordering::SeqCst)
+            || self.shared.parent.as_ref().is_some_and(CancelToken::is_cancelled)
     }
 
     /// Makes `event` readable when the token is cancelled, at once if it already is.
@@ -44,6 +51,9 @@ impl CancelToken {
             let mut runs = self.shared.runs.lock().unwrap_or_else(PoisonError::into_inner);
             runs.retain(|run| run.strong_count() > 0);
             runs.push(Arc::downgrade(event));
+        }
+        if let Some(parent) = &self.shared.parent {
+            parent.register(event);
         }
         // The flag is set before the list is drained: whoever registers too late for the one sees the other.
         if self.is_cancelled() {

@@ -11,6 +11,7 @@ mod durable;
 mod error;
 mod git;
 mod lines;
+mod lock;
 mod names;
 mod patch;
 mod publish;

@@ -6,15 +6,13 @@
 mod place;
 mod staged;
 
-use std::fs;
-use std::os::unix::fs::OpenOptionsExt as _;
 use std::sync::Arc;
 
-use rustix::fs::{FlockOperation, flock};
 use task::port::{PublishError, Publisher};
 use task::{Mode, PublicationEnd, PublishedFile, TreePath};
 
 use crate::beneath::Beneath;
+use crate::lock::Lock;
 use crate::{BlobId, Error, Store, Workspace, names};
 use place::{Moved, Place};
 use staged::Staged;
@@ -141,12 +139,8 @@ impl FilePublisher {
         Ok(staged)
     }
 
-    fn lock(&self) -> Result<fs::File, Error> {
-        let path = self.workspace.state().join("publish.lock");
-        let file = fs::OpenOptions::new().create(true).truncate(false).write(true).mode(0o600).open(&path);
-        let file = file.map_err(Error::io("opened", &path))?;
-        flock(&file, FlockOperation::LockExclusive).map_err(|err| Error::io("locked", path)(err.into()))?;
-        Ok(file)
+    fn lock(&self) -> Result<Lock, Error> {
+        Lock::alone(&self.workspace.state().join("publish.lock"))
     }
 }
 

@@ -4,17 +4,18 @@
 //! (inode, times, size, mode) tells later whether anything touched it.
 
 mod clock;
+mod keep;
 mod remove;
 mod sync;
 
 use std::fs;
-use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
+use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{FlockOperation, flock};
 use task::{Mode, TreeId, TreePath};
 
 use crate::beneath::{Beneath, split, stamp_at};
+use crate::lock::Lock;
 use crate::stamps::{self, SeenFiles};
 use crate::{BlobId, Entries, Error, Store, Workspace, durable};
 use clock::Clock;
@@ -42,7 +43,7 @@ pub struct Slot {
     /// Whether the record on disk says the same as `shown`.
     is_recorded: bool,
     /// Its lock is the lease.
-    _lease: fs::File,
+    _lease: Lock,
 }
 
 /// More tasks than this never run at a time in one workspace.
@@ -62,14 +63,7 @@ impl Slot {
                 let part = folder.join(part);
                 fs::DirBuilder::new().recursive(true).mode(0o700).create(&part).map_err(Error::io("made", &part))?;
             }
-            let path = folder.join("lock");
-            let lock = fs::OpenOptions::new().create(true).truncate(false).write(true).mode(0o600).open(&path);
-            let lock = lock.map_err(Error::io("opened", &path))?;
-            match flock(&lock, FlockOperation::NonBlockingLockExclusive) {
-                Ok(()) => {}
-                Err(rustix::io::Errno::WOULDBLOCK) => continue,
-                Err(err) => return Err(Error::io("locked", path)(err.into())),
-            }
+            let Some(lock) = Lock::try_alone(&folder.join("lock"))? else { continue };
             let clock = Clock::load(&folder);
             let (shown, is_recorded) = recorded(&folder);
             return Ok(Self { number, folder, shown, wanted: Entries::new(), clock, is_recorded, _lease: lock });
@@ -164,7 +158,8 @@ impl Slot {
 
     /// Says whose code is about to run with the `proof` folder. Code can leave anything there and among the unpacked
     /// sources, and cargo believes both without looking. So what a tree that nobody vouches for left serves that tree
-    /// only: both are emptied before the code of another one. Answers whether they were.
+    /// only: before the code of another one, `proof` is as the trees that are vouched for left it, from a copy that no
+    /// code sees, and the sources are unpacked anew. Answers whether that was done.
     ///
     /// # Errors
     /// When they cannot be emptied, or the note about it not be written.
@@ -183,6 +178,12 @@ impl Slot {
                     self.empty(&folder)?;
                 }
             }
+        }
+        let copy = self.folder.join("vouched");
+        if stale {
+            keep::bring_back(&copy, &self.proof(), vouched_for);
+        } else if guest.is_none() && !vouched_for {
+            keep::keep(&self.proof(), &copy, &self.folder.join("trash"));
         }
         if vouched_for && stale {
             fs::remove_file(&note).map_err(Error::io("removed", &note))?;

@@ -13,13 +13,14 @@ mod tree;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::fs;
-use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
+use std::os::unix::fs::DirBuilderExt as _;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use git2::{ObjectType, Oid};
 use task::{EditError, Mode, TreeId, TreePath};
 
+use crate::lock::Lock;
 use crate::{Error, Workspace};
 use objects::Objects;
 use pack::Encoded;
@@ -87,20 +88,12 @@ pub struct Store {
     /// Trees listed lately: the same few are asked for again and again.
     listed: Mutex<Vec<(TreeId, Arc<Entries>)>>,
     /// Shared for as long as the store is open; [`Store::tidy`] needs it alone.
-    lock: fs::File,
+    lock: Lock,
 }
 
 impl fmt::Debug for Store {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Store").field("path", &self.path).finish_non_exhaustive()
-    }
-}
-
-impl Drop for Store {
-    fn drop(&mut self) {
-        // Closing alone would not do: a program that is just being started holds a copy until it is loaded, and
-        // with it the lock. There is nothing to do about an error: the copies do end.
-        let _ = rustix::fs::flock(&self.lock, rustix::fs::FlockOperation::Unlock);
     }
 }
 
@@ -117,11 +110,7 @@ impl Store {
     pub fn open(workspace: &Workspace) -> Result<Self, Error> {
         let path = workspace.state().join("store.git");
         fs::DirBuilder::new().recursive(true).mode(0o700).create(&path).map_err(Error::io("made", &path))?;
-        let lock_path = workspace.state().join("store.lock");
-        let lock = fs::OpenOptions::new().create(true).truncate(false).write(true).mode(0o600).open(&lock_path);
-        let lock = lock.map_err(Error::io("opened", &lock_path))?;
-        rustix::fs::flock(&lock, rustix::fs::FlockOperation::LockShared)
-            .map_err(|err| Error::io("locked", &lock_path)(err.into()))?;
+        let lock = Lock::shared(&workspace.state().join("store.lock"))?;
         let objects = Objects::open(&path)?;
         Ok(Self { path, objects: Mutex::new(objects), listed: Mutex::default(), lock })
     }

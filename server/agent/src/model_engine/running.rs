@@ -29,7 +29,7 @@ impl Walk<'_> {
             Ok(sandbox) => sandbox.clone(),
             Err(reason) => return Ok(Err(format!("there is no sandbox to run it in: {reason}"))),
         };
-        self.settle_warming();
+        self.settle()?;
         let site = self.site_on(tree)?;
         let mut jailed = Jailed::new(program, site.slot.shadow()).args(arguments.iter().map(String::as_str));
         jailed.mounts.push(Mount::writable(site.slot.shadow()));

@@ -119,6 +119,7 @@ impl Walk<'_> {
                 tree
             }
         };
+        self.begin_ahead(plan)?;
         self.house.audience.doing(format!("step {}: {}", step.id, step.title));
         let trouble = match self.trouble(attempt, step, &from)? {
             Ok(trouble) => trouble,

@@ -41,6 +41,8 @@ pub(crate) struct Desk {
     /// Whether the compiler was begun to be loaded, and who loads it.
     pub warmed: bool,
     pub warming: Option<Warming>,
+    /// Whether the checks of the base were begun beside the conversation.
+    pub begun_ahead: bool,
     messages: BTreeMap<u32, Vec<Kept>>,
 }
 
@@ -73,6 +75,7 @@ impl Walk<'_> {
                 refused_done: 0,
                 warmed: false,
                 warming: None,
+                begun_ahead: false,
                 messages: BTreeMap::new(),
             })
         })

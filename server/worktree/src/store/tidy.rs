@@ -4,7 +4,6 @@ use std::collections::BTreeSet;
 use std::fs;
 
 use git2::ObjectType;
-use rustix::fs::{FlockOperation, flock};
 
 use super::pack::{Encoded, Pack};
 use super::{Kind, Store, oid_of, read_tree};
@@ -17,16 +16,11 @@ impl Store {
     /// # Errors
     /// When the store cannot be written.
     pub fn tidy(&self) -> Result<bool, Error> {
-        if flock(&self.lock, FlockOperation::NonBlockingLockExclusive).is_err() {
-            // A refused upgrade may have cost the shared lock; somebody else holds it shared, so this does not wait.
-            flock(&self.lock, FlockOperation::LockShared)
-                .map_err(|err| Error::io("locked", self.path.with_extension("lock"))(err.into()))?;
-            return Ok(false);
-        }
-        let result = self.repack();
-        flock(&self.lock, FlockOperation::LockShared)
-            .map_err(|err| Error::io("locked", self.path.with_extension("lock"))(err.into()))?;
-        result.map(|()| true)
+        let alone = self.lock.try_become_alone()?;
+        let result = if alone { self.repack() } else { Ok(()) };
+        // Where somebody else holds it, they hold it shared, so this does not wait.
+        self.lock.share()?;
+        result.map(|()| alone)
     }
 
     fn repack(&self) -> Result<(), Error> {

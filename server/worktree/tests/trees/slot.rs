@@ -105,13 +105,58 @@ fn what_the_code_of_a_tree_left_serves_that_tree_only() {
     fs::write(&source, "planted").unwrap();
     assert!(!slot.admit(&one, false).unwrap());
     assert!(built.exists() && source.exists());
+    fs::write(&built, "of one").unwrap();
+    let planted = slot.proof().join("planted");
+    fs::write(&planted, "planted").unwrap();
     drop(slot);
     let mut slot = Slot::lease(&home.workspace()).unwrap();
     assert!(slot.admit(&two, false).unwrap());
-    assert!(!built.exists() && !source.exists() && source.parent().unwrap().is_dir());
-    fs::write(&built, "planted").unwrap();
+    assert!(!planted.exists() && !source.exists() && source.parent().unwrap().is_dir());
+    assert_eq!(fs::read_to_string(&built).unwrap(), "of the base");
+    fs::write(&built, "of two").unwrap();
     assert!(slot.admit(&base, true).unwrap());
-    assert!(!built.exists() && !slot.admit(&one, false).unwrap());
+    assert_eq!(fs::read_to_string(&built).unwrap(), "of the base");
+    assert!(!slot.admit(&one, false).unwrap());
+}
+
+#[test]
+fn what_was_built_before_comes_back_with_its_times_links_and_modes() {
+    use std::os::unix::fs::MetadataExt as _;
+    let home = Home::plain();
+    let store = home.store();
+    let mut slot = Slot::lease(&home.workspace()).unwrap();
+    let [base, one, two] = [&b"0"[..], b"1", b"2"].map(|text| tree(&store, &[("a", text)]));
+    let deps = slot.proof().join("debug/deps");
+    fs::create_dir_all(&deps).unwrap();
+    fs::write(deps.join("program-1f"), "bytes").unwrap();
+    fs::set_permissions(deps.join("program-1f"), PermissionsExt::from_mode(0o755)).unwrap();
+    fs::hard_link(deps.join("program-1f"), slot.proof().join("debug/program")).unwrap();
+    std::os::unix::fs::symlink("debug", slot.proof().join("link")).unwrap();
+    let _socket = std::os::unix::net::UnixListener::bind(slot.proof().join("socket")).unwrap();
+    let file = fs::File::open(deps.join("program-1f")).unwrap();
+    file.set_modified(std::time::UNIX_EPOCH + std::time::Duration::from_millis(1_234_567)).unwrap();
+    fs::File::open(&deps).unwrap().set_modified(std::time::UNIX_EPOCH).unwrap();
+    let seen = |name: &str| {
+        let data = fs::symlink_metadata(slot.proof().join(name)).unwrap();
+        (data.mode(), data.mtime(), data.mtime_nsec())
+    };
+    let names = ["debug", "debug/deps", "debug/deps/program-1f", "debug/program", "link"];
+    let before = names.map(seen);
+    assert!(!slot.admit(&base, true).unwrap() && !slot.admit(&one, false).unwrap());
+    fs::write(slot.proof().join("debug/program"), "other bytes, through a link").unwrap();
+    fs::remove_file(slot.proof().join("link")).unwrap();
+    for (tree, vouched_for) in [(&two, false), (&base, true)] {
+        assert!(slot.admit(tree, vouched_for).unwrap());
+        let seen = |name: &str| {
+            let data = fs::symlink_metadata(slot.proof().join(name)).unwrap();
+            (data.mode(), data.mtime(), data.mtime_nsec())
+        };
+        assert_eq!(names.map(seen), before);
+        assert_eq!(fs::read(slot.proof().join("debug/program")).unwrap(), b"bytes");
+        let inode = |name: &str| fs::metadata(slot.proof().join(name)).unwrap().ino();
+        assert_eq!(inode("debug/program"), inode("debug/deps/program-1f"));
+        assert!(!slot.proof().join("socket").exists());
+    }
 }
 
 #[test]
