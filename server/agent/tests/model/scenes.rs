@@ -1,13 +1,14 @@
 //! Scenes of the model engine: what a model does, and what comes of it.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, mpsc};
+use std::time::Duration;
 
-use agent::{Error, Walk};
+use agent::{Audience, Error, Progress, Side, Walk};
 use sandbox::Sandbox;
 use serde_json::{Value, json};
 use support::Project;
 use support::cases::Case;
-use support::model::{Rules, Script, ScriptedModel, call, calls, empty, raw_call, refuse, say, status};
+use support::model::{Rules, Script, ScriptedModel, Seen, call, calls, empty, raw_call, refuse, say, status};
 use task::port::Note;
 use task::{Conclusion, Engine, Event, Limits, PlanPolicy, Request, StopReason, TaskId, Wait};
 
@@ -45,8 +46,11 @@ pub const CASES: &[Case] = &[
         a_stronger_model_has_its_turn_after_the_hint_within_its_own_allowance,
     ),
     ("a_rejection_binds_the_next_try", a_rejection_binds_the_next_try),
+    ("the_base_is_checked_while_the_model_thinks", the_base_is_checked_while_the_model_thinks),
 ];
 
+/// Nothing here takes so long.
+const LONG: Duration = Duration::from_secs(60);
 const OLD: &str = "  return all;\n";
 
 struct Stage {
@@ -295,4 +299,26 @@ fn a_rejection_binds_the_next_try() {
     let (_, conclusion) = stage.run(Request { constraints, ..stage.request("make it add zero") });
     assert_eq!(conclusion, Conclusion::Verified);
     stage.model.assert_clean();
+}
+
+fn the_base_is_checked_while_the_model_thinks() {
+    let (ended, checked) = mpsc::channel();
+    let checked = Arc::new(Mutex::new(checked));
+    let (waits, mut turn) = (Arc::clone(&checked), 0);
+    let mut stage = Stage::new(Script::playing(move |_: &Seen| {
+        turn += 1;
+        match turn {
+            1 if waits.lock().unwrap().recv_timeout(LONG).is_err() => refuse("nothing was checked"),
+            1 => call("edit", edit(OLD, "  return all + 0;\n")),
+            _ => call("done", json!({ "summary": "adds nothing" })),
+        }
+    }));
+    stage.home.house.audience = Audience::new(move |news| {
+        if matches!(news, Progress::CheckEnded { side: Side::Base, cached: false, .. }) {
+            let _ = ended.send(());
+        }
+    });
+    let (_, conclusion) = stage.run(stage.request("make it add zero"));
+    assert_eq!(conclusion, Conclusion::Verified);
+    assert!(checked.lock().unwrap().try_recv().is_err(), "the base is checked once");
 }
