@@ -1,6 +1,6 @@
 //! Stations 9 to 13: the engine proposes, the proposal is checkpointed, the checks judge it, the diff is ready.
 
-use task::{Attempt, AttemptId, Conclusion, Event, StopReason, TreeId};
+use task::{Attempt, AttemptId, Conclusion, Engine, Event, StopReason, TreeId};
 
 use crate::engine::Proposal;
 use crate::{Error, walk::Walk};
@@ -35,7 +35,11 @@ impl Walk<'_> {
     }
 
     pub(crate) fn diff_ready(&mut self, tree: TreeId) -> Result<Option<Conclusion>, Error> {
-        let limitations = self.state.attempts.last().map(|attempt| attempt.limitations.clone()).unwrap_or_default();
+        let mut limitations = self.state.attempts.last().map(|attempt| attempt.limitations.clone()).unwrap_or_default();
+        if self.state.request.engine == Engine::Model {
+            // The compiler's proposals say it themselves.
+            limitations.extend(self.start()?.limitation);
+        }
         let ran = self.take_ran();
         self.record(Event::DiffReady { tree, limitations, ended: None, ran })?;
         // A reviewer must not block the next task.

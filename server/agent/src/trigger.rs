@@ -39,7 +39,7 @@ impl Walk<'_> {
     pub(crate) fn start(&self) -> Result<Start, Error> {
         let base = self.state.base.clone().ok_or_else(|| Error::Sentence("the task has no base".into()))?;
         let mut start = Start { tree: base, limitation: None, gone: None };
-        let asked = self.state.request.trigger.as_ref().filter(|_| self.state.request.engine == Engine::Compiler);
+        let asked = self.state.request.trigger.as_ref().filter(|_| self.state.request.engine != Engine::Patch);
         let Some(trigger) = asked else { return Ok(start) };
         match self.without(&start.tree, trigger)? {
             Ok((tree, gone)) => (start.tree, start.gone) = (tree, gone.map(|line| (trigger.path.clone(), line))),

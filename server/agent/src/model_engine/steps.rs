@@ -263,7 +263,7 @@ impl Walk<'_> {
     /// The required checks on the whole, against the base.
     fn final_checks(&mut self, attempt: AttemptId, plan: &Plan, tree: &TreeId) -> Result<Option<Conclusion>, Error> {
         let Some(base) = self.state.base.clone() else { return Err(Error::Sentence("the task has no base".into())) };
-        if *tree == base {
+        if *tree == base || *tree == self.start()?.tree {
             let what = "the model says that it is done, and has changed nothing".to_owned();
             self.record(Event::AttemptEnded { attempt, tree: tree.clone(), outcome: what.clone() })?;
             return Ok(Some(Conclusion::Stopped { reason: StopReason::NonProgress { what } }));

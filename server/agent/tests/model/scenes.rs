@@ -10,7 +10,7 @@ use support::Project;
 use support::cases::Case;
 use support::model::{Rules, Script, ScriptedModel, Seen, call, calls, empty, raw_call, refuse, say, status};
 use task::port::Note;
-use task::{Conclusion, Engine, Event, Limits, PlanPolicy, Request, StopReason, TaskId, Wait};
+use task::{Conclusion, Engine, Event, Limits, PlanPolicy, Request, StopReason, TaskId, Trigger, Wait};
 
 use crate::home::Home;
 
@@ -47,6 +47,7 @@ pub const CASES: &[Case] = &[
     ),
     ("a_rejection_binds_the_next_try", a_rejection_binds_the_next_try),
     ("the_base_is_checked_while_the_model_thinks", the_base_is_checked_while_the_model_thinks),
+    ("the_comment_that_asked_a_model_goes_with_its_change", the_comment_that_asked_a_model_goes_with_its_change),
 ];
 
 /// Nothing here takes so long.
@@ -321,4 +322,24 @@ fn the_base_is_checked_while_the_model_thinks() {
     let (_, conclusion) = stage.run(stage.request("make it add zero"));
     assert_eq!(conclusion, Conclusion::Verified);
     assert!(checked.lock().unwrap().try_recv().is_err(), "the base is checked once");
+}
+
+fn the_comment_that_asked_a_model_goes_with_its_change() {
+    for (moves, left) in [(true, false), (false, true)] {
+        let edits = if moves { vec![call("edit", edit(OLD, "  return all + 0;\n"))] } else { Vec::new() };
+        let done = call("done", json!({ "summary": "adds nothing" }));
+        let stage = Stage::new(edits.into_iter().chain([done.clone(), done]).collect::<Vec<_>>());
+        let comment = "// understudy: make it add zero";
+        let text = format!("{comment}\n{}", stage.home.project.text("sum.js"));
+        stage.home.project.write("sum.js", &text);
+        let path = "sum.js".parse::<task::TreePath>().unwrap();
+        let trigger = Some(Trigger { path: path.clone(), line: 1, text: comment.to_owned() });
+        let (id, conclusion) = stage.run(Request { trigger, ..stage.request("make it add zero") });
+        assert_eq!(conclusion == Conclusion::Verified, moves, "{conclusion:?}");
+        let walk = stage.home.take(&id);
+        let tree = walk.state().tree.clone().unwrap();
+        let file = agent::file_of(&*stage.home.house.journal, &stage.home.house.state, &id, &tree, &path);
+        let file = String::from_utf8(file.unwrap().unwrap()).unwrap();
+        assert_eq!(file.contains("understudy:"), left, "{file}");
+    }
 }
