@@ -2,8 +2,10 @@
 
 use std::ops::Range;
 
+use ra_ap_cfg::CfgExpr;
 use ra_ap_ide::{AssistResolveStrategy, Severity};
 use ra_ap_ide_db::FileId;
+use ra_ap_syntax::ast::{self, HasAttrs as _};
 use ra_ap_syntax::{TextRange, TextSize};
 use task::TreePath;
 
@@ -49,6 +51,9 @@ impl Analysis {
         let Some(file) = self.file_id(path).filter(|_| self.text(path).is_some() && self.is_in_a_crate(path)) else {
             return Vec::new();
         };
+        if self.is_switched_off(file) {
+            return Vec::new();
+        }
         let Ok(diagnostics) = self.ide().full_diagnostics(&settings::diagnostics(), AssistResolveStrategy::None, file)
         else {
             return Vec::new();
@@ -75,6 +80,20 @@ impl Analysis {
             }
         }
         found
+    }
+
+    /// Whether a `#![cfg(..)]` at its beginning switches a whole file off, as integration tests for one system have it.
+    /// No diagnostic says so.
+    fn is_switched_off(&self, file: FileId) -> bool {
+        let semantics = ra_ap_hir::Semantics::new(self.database());
+        let Some(module) = semantics.file_to_module_def(file) else { return false };
+        let set = module.krate(self.database()).cfg(self.database());
+        let attributes = semantics.parse_guess_edition(file).attrs();
+        let conditions = attributes.filter_map(|attribute| match attribute.meta()? {
+            ast::Meta::CfgMeta(meta) => meta.cfg_predicate(),
+            _ => None,
+        });
+        conditions.into_iter().any(|condition| set.check(&CfgExpr::parse_from_ast(condition)) == Some(false))
     }
 
     fn finding(&self, file: FileId, range: TextRange, code: &str, message: String) -> Option<Finding> {

@@ -45,7 +45,22 @@ fn broken(report: &GateReport, file: &str, word: &str) {
 }
 
 fn names_breakage() {
-    let project = package(&[("src/lib.rs", LIB), ("src/shapes.rs", SHAPES)]);
+    // A whole file that is not compiled here is not judged, one that is compiled is.
+    let elsewhere = "#![cfg(all(windows, not(unix)))]\nfn main() {}\n";
+    let here = "#![cfg(unix)]\nfn main() {}\n";
+    let project = package(&[
+        ("src/lib.rs", LIB),
+        ("src/shapes.rs", SHAPES),
+        ("tests/elsewhere.rs", elsewhere),
+        ("tests/here.rs", here),
+    ]);
+    let report = project.gate_after("tests/elsewhere.rs", "fn main() {}", "fn main() { nothing::at_all() }");
+    assert!(matches!(report, GateReport::Clean { .. }), "{report:?}");
+    broken(
+        &project.gate_after("tests/here.rs", "fn main() {}", "fn main() { nothing::at_all() }"),
+        "tests/here.rs",
+        "nothing",
+    );
     broken(&project.gate_after("src/lib.rs", "use std::collections::HashMap;\n", ""), "src/lib.rs", "HashMap");
     broken(&project.gate_after("src/shapes.rs", "pub fn twice(x: u32) -> u32 { x * 2 }\n", ""), "src/lib.rs", "twice");
     broken(&project.gate_after("src/shapes.rs", "{ side: u32 }", "{ edge: u32 }"), "src/lib.rs", "side");
