@@ -10,7 +10,7 @@ const PROPOSAL: &str = "proposal";
 
 impl Walk<'_> {
     pub(crate) fn attempt(&mut self) -> Result<Option<Conclusion>, Error> {
-        let Some(base) = self.state.base.clone() else { return Err(Error::Sentence("the task has no base".into())) };
+        let base = self.base()?;
         let proposed = self.state.attempts.last().filter(|attempt| holds_proposal(attempt));
         // The process before got as far as the judgement: only the diff is to be announced.
         if let Some(judged) = proposed.filter(|attempt| attempt.outcome.is_some()) {
@@ -49,7 +49,7 @@ impl Walk<'_> {
 
     /// Starts an attempt and asks the engine; an attempt that a dead process left open goes on from its checkpoint.
     fn propose_anew(&mut self, base: &TreeId) -> Result<Result<(AttemptId, TreeId), Conclusion>, Error> {
-        let plan = self.state.plan.clone().ok_or_else(|| Error::Sentence("the task has no plan".into()))?;
+        let plan = self.plan()?;
         let [step] = plan.steps.as_slice() else {
             return Err(Error::Sentence("the plan has not exactly one step".into()));
         };

@@ -37,7 +37,7 @@ impl Start {
 impl Walk<'_> {
     /// The tree that the engine works on.
     pub(crate) fn start(&self) -> Result<Start, Error> {
-        let base = self.state.base.clone().ok_or_else(|| Error::Sentence("the task has no base".into()))?;
+        let base = self.base()?;
         let mut start = Start { tree: base, limitation: None, gone: None };
         let asked = self.state.request.trigger.as_ref().filter(|_| self.state.request.engine != Engine::Patch);
         let Some(trigger) = asked else { return Ok(start) };

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use task::port::{JournalError, Lease};
-use task::{Conclusion, Engine, Event, Record, Request, State, Station, StopReason, TaskId, Tool, TreeId};
+use task::{Conclusion, Engine, Event, Plan, Record, Request, State, Station, StopReason, TaskId, Tool, TreeId};
 use worktree::{Store, Workspace};
 
 use crate::ahead::Ahead;
@@ -318,6 +318,16 @@ impl<'h> Walk<'h> {
             self.rested(began.elapsed());
         }
         done
+    }
+
+    /// The tree that everything is compared with, once it was frozen.
+    pub(crate) fn base(&self) -> Result<TreeId, Error> {
+        self.state.base.clone().ok_or_else(|| Error::Sentence("the task has no base".into()))
+    }
+
+    /// The present version of the plan, once there is one.
+    pub(crate) fn plan(&self) -> Result<Plan, Error> {
+        self.state.plan.clone().ok_or_else(|| Error::Sentence("the task has no plan".into()))
     }
 
     /// More active time.

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, LazyLock};
 
 use regex::Regex;
-use task::port::{Answer, GateReport, Refactored, Refactoring, Retrieve};
+use task::port::{Answer, GateProblem, GateReport, Refactored, Refactoring, Retrieve};
 use task::{Edit, EditSet, FileEdit, Mode, Step, TreeId, TreePath};
 use worktree::ApplyError;
 
@@ -122,7 +122,7 @@ impl Walk<'_> {
         if !self.has_compiler(looks.tree)? {
             return Ok(Err("this needs a Rust project; use `references` and `edit`".to_owned()));
         }
-        let Some(base) = self.state.base.clone() else { return Ok(Err("there is no base".to_owned())) };
+        let base = self.base()?;
         let (compiler, at) = self.compiler_on(&base, looks.tree)?;
         match compiler.refactor(at, refactoring) {
             Answer::Known { value: Refactored::Edits { edits, limitations }, .. } => {
@@ -146,14 +146,12 @@ impl Walk<'_> {
     /// Applies a set of edits: scope first, then all of it or nothing, then the syntax of what came of it.
     fn change(&self, looks: &Looks<'_>, step: &Step, edits: EditSet) -> Result<Changed, Error> {
         let paths: BTreeSet<TreePath> = edits.paths().cloned().collect();
-        for (whose, scope) in [("the request", &self.state.request.scope), ("this step", &step.scope)] {
+        let revise = "; if it has to change, call `propose_plan` with the reason";
+        for (whose, scope, remedy) in
+            [("the request", &self.state.request.scope, ""), ("this step", &step.scope, revise)]
+        {
             if let Some(outside) = scope.outside(&paths)?.first() {
                 let allowed = scope.paths.join(", ");
-                let remedy = if whose == "the request" {
-                    ""
-                } else {
-                    "; if it has to change, call `propose_plan` with the reason"
-                };
                 return Ok(Err(format!(
                     "{outside} lies outside of what {whose} may change ({allowed}){remedy}. Nothing was changed."
                 )));
@@ -215,10 +213,10 @@ impl Walk<'_> {
         Ok(self.house.sandbox.is_ok() && self.store.entries(tree)?.keys().any(|path| path.file_name() == b"Cargo.toml"))
     }
 
-    /// The gate of a whole step: what the compiler sees that the base does not show, as lines. Empty where it sees nothing
-    /// wrong, or nothing at all.
-    pub(crate) fn gate_problems(&mut self, tree: &TreeId) -> Result<Vec<task::port::GateProblem>, Error> {
-        let Some(base) = self.state.base.clone() else { return Ok(Vec::new()) };
+    /// The gate of a whole step: what the compiler sees that the base does not show. Empty where it sees nothing wrong, or
+    /// nothing at all.
+    pub(crate) fn gate_problems(&mut self, tree: &TreeId) -> Result<Vec<GateProblem>, Error> {
+        let base = self.base()?;
         if !self.has_compiler(tree)? {
             return Ok(Vec::new());
         }

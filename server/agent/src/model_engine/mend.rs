@@ -55,7 +55,7 @@ impl Walk<'_> {
 
     /// The uses of a name by meaning, where the compiler knows exactly one definition of it; `None` where it does not.
     pub(crate) fn resolved_uses(&mut self, tree: &TreeId, name: &str) -> Result<Option<String>, Error> {
-        let Some(base) = self.state.base.clone() else { return Ok(None) };
+        let base = self.base()?;
         if !self.has_compiler(tree)? {
             return Ok(None);
         }
@@ -91,7 +91,7 @@ impl Walk<'_> {
     }
 
     fn fixes(&mut self, tree: &TreeId, problem: &GateProblem) -> Result<Vec<task::EditSet>, Error> {
-        let Some(base) = self.state.base.clone() else { return Ok(Vec::new()) };
+        let base = self.base()?;
         let Some(bytes) = self.store.read(tree, &problem.path)? else { return Ok(Vec::new()) };
         let text = String::from_utf8_lossy(&bytes).into_owned();
         let Some((start, end)) = place(&text, problem) else { return Ok(Vec::new()) };

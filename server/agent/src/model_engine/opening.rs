@@ -48,7 +48,7 @@ impl Walk<'_> {
         if let Some(found) = &self.desk().found {
             return Ok(found.clone());
         }
-        let Some(base) = self.state.base.clone() else { return Err(Error::Sentence("the task has no base".into())) };
+        let base = self.base()?;
         let query = self.state.request.description.clone();
         let found = self.with_looks(&base, |_, looks| {
             let (mut text, mut shown) = (String::new(), Vec::new());
@@ -60,7 +60,7 @@ impl Walk<'_> {
     }
 
     fn about_the_task(&mut self) -> Result<Block, Error> {
-        let Some(base) = self.state.base.clone() else { return Err(Error::Sentence("the task has no base".into())) };
+        let base = self.base()?;
         let checks = self.checks_of(&base)?;
         let (request, quoter) = (self.state.request.clone(), self.desk().quoter.clone());
         let origin = if request.source == Source::Issue { Origin::Issue } else { Origin::Developer };
@@ -72,17 +72,11 @@ impl Walk<'_> {
                 let _ = writeln!(text, "- {}", quoter.redact(&task::printable(criterion)));
             }
         }
-        let paths = &request.scope.paths;
-        let scope = if paths.is_empty() { "any file of the repository".to_owned() } else { paths.join(", ") };
+        let listed = |all: &[String], none: &str| if all.is_empty() { none.to_owned() } else { all.join("; ") };
+        let scope = listed(&request.scope.paths, "any file of the repository");
         let _ = writeln!(text, "\nThe request may change: {scope}");
-        let _ = writeln!(
-            text,
-            "Checks of this repository: {}",
-            if checks.is_empty() { "none".to_owned() } else { checks.join("; ") }
-        );
-        let commands = &request.allowed_commands;
-        let allowed = if commands.is_empty() { "none".to_owned() } else { commands.join("; ") };
-        let _ = writeln!(text, "Commands that `run` takes: {allowed}");
+        let _ = writeln!(text, "Checks of this repository: {}", listed(&checks, "none"));
+        let _ = writeln!(text, "Commands that `run` takes: {}", listed(&request.allowed_commands, "none"));
         let mut left = GUIDANCE_CAP;
         for name in GUIDANCE {
             let Ok(path) = name.parse::<TreePath>() else { continue };
@@ -184,7 +178,7 @@ impl Walk<'_> {
         let text = format!(
             "# Stage: diagnosing\n\nFind the cause before anything is changed, then call `diagnose`.\n\n{trouble}"
         );
-        let told = self.desk().quoter.clone().ours(&text);
+        let told = self.desk().quoter.ours(&text);
         blocks.push(Block::Text { told, stable: false });
         Ok(blocks)
     }

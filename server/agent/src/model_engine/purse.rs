@@ -64,10 +64,9 @@ impl Walk<'_> {
         self.record(Event::LimitsRaised { limits, note })
     }
 
-    /// Everything that was left for this task since it was looked at last. Answers whether anything was.
-    pub(crate) fn take_notes(&mut self) -> Result<bool, Error> {
+    /// Everything that was left for this task since it was looked at last.
+    pub(crate) fn take_notes(&mut self) -> Result<(), Error> {
         let notes = self.house.journal.notes(self.id(), self.state.work.note)?;
-        let some = !notes.is_empty();
         for (number, note) in notes {
             match note {
                 Note::RaiseLimits { limits } => self.raise(number, &limits)?,
@@ -77,7 +76,7 @@ impl Walk<'_> {
                 Note::AmendPlan { plan } => self.amend_plan(plan, number)?,
             }
         }
-        Ok(some)
+        Ok(())
     }
 }
 

@@ -153,47 +153,23 @@ impl Walk<'_> {
             return Ok(Output::failed(why));
         }
         self.house.audience.tell(Progress::Tool(sketch(name, arguments)));
-        match name {
-            "references" => {
-                let named: Named = match read(arguments) {
-                    Ok(named) => named,
-                    Err(why) => return Ok(Output::failed(why)),
-                };
-                if let Some(text) = self.resolved_uses(tree, &named.name)? {
-                    return Ok(Output { text, failed: false, end: None });
-                }
-                self.with_looks(tree, |_, looks| Ok(Output::said(looks.uses(&named.name))))
-            }
-            "read" | "search" | "symbol" | "outline" => self.with_looks(tree, |_, looks| {
-                Ok(look(looks, name, arguments).map_or_else(|| Output::failed("no such tool"), Output::said))
-            }),
-            "edit" | "edit_symbol" | "create" | "delete" | "move" | "rename" | "replace_pattern" | "assist" => {
-                self.edit_tool(seat, tree, name, arguments)
-            }
-            "check" => match read(arguments) {
-                Ok(CheckNamed { check }) => self.check_tool(tree, &check),
-                Err(why) => Ok(Output::failed(why)),
-            },
-            "run" => match read(arguments) {
-                Ok(RunCommand { command }) => {
-                    let ran = self.run_command(tree, &command)?;
-                    Ok(Output::said(ran))
-                }
-                Err(why) => Ok(Output::failed(why)),
-            },
-            "ask" => Ok(self.ask_tool(arguments)),
-            "propose_plan" => self.plan_tool(seat, tree, arguments),
-            "diagnose" => Ok(match read(arguments) {
-                Ok(Diagnosis { cause, fix }) => Output::end(End::Diagnosed { cause, fix }),
-                Err(why) => Output::failed(why),
-            }),
-            "done" => match read(arguments) {
-                Ok(Done { summary, unfinished }) => self.done_tool(seat, tree, summary, unfinished),
-                Err(why) => Ok(Output::failed(why)),
-            },
+        let done = match name {
+            "references" => read(arguments).map(|it: Named| self.uses(tree, &it.name)),
+            "check" => read(arguments).map(|it: CheckNamed| self.check_tool(tree, &it.check)),
+            "run" => read(arguments).map(|it: RunCommand| Ok(Output::said(self.run_command(tree, &it.command)?))),
+            "ask" => read(arguments).map(|it: Ask| Ok(self.ask_tool(it))),
+            "propose_plan" => read(arguments).map(|it: Proposed| self.plan_tool(seat, tree, it)),
+            "diagnose" => read(arguments)
+                .map(|Diagnosis { cause, fix }: Diagnosis| Ok(Output::end(End::Diagnosed { cause, fix }))),
+            "done" => read(arguments).map(|it: Done| self.done_tool(seat, tree, it)),
+            _ if kind(name) == Some(Tool::Edit) => Ok(self.edit_tool(seat, tree, name, arguments)),
             // `answer` belongs to explaining, which is no walk.
-            _ => Ok(Output::failed(format!("`{name}` has no place here"))),
-        }
+            _ => Ok(self.with_looks(tree, |_, looks| {
+                let looked = look(looks, name, arguments);
+                Ok(Output::said(looked.unwrap_or_else(|| Err(format!("`{name}` has no place here")))))
+            })),
+        };
+        done.unwrap_or_else(|why| Ok(Output::failed(why)))
     }
 
     /// Shows a tree to someone who looks.
@@ -209,6 +185,14 @@ impl Walk<'_> {
         f(self, &Looks { store: &store, tree, retrieve: &*retrieve, quoter: &quoter })
     }
 
+    /// By meaning where the compiler knows the name, else by text.
+    fn uses(&mut self, tree: &TreeId, name: &str) -> Result<Output, Error> {
+        if let Some(text) = self.resolved_uses(tree, name)? {
+            return Ok(Output::said(Ok(text)));
+        }
+        self.with_looks(tree, |_, looks| Ok(Output::said(looks.uses(name))))
+    }
+
     fn edit_tool(
         &mut self,
         seat: &Seat,
@@ -218,39 +202,21 @@ impl Walk<'_> {
     ) -> Result<Output, Error> {
         let Some(step) = seat.step.clone() else { return Ok(Output::failed("there is no step to edit for")) };
         let before = tree.clone();
-        let changed: Changed = self.with_looks(&before, |walk, looks| match name {
-            "edit" => match read::<Edits>(arguments) {
-                Ok(it) => walk.exact_edits(looks, &step, it.edits),
-                Err(why) => Ok(Err(why)),
-            },
-            "edit_symbol" => match read::<SymbolEdit>(arguments) {
-                Ok(it) => walk.symbol_edit(looks, &step, it),
-                Err(why) => Ok(Err(why)),
-            },
-            "create" => match read::<Create>(arguments) {
-                Ok(it) => walk.create(looks, &step, it),
-                Err(why) => Ok(Err(why)),
-            },
-            "delete" => match read::<At>(arguments) {
-                Ok(it) => walk.delete(looks, &step, &it.path),
-                Err(why) => Ok(Err(why)),
-            },
-            "move" => match read::<Move>(arguments) {
-                Ok(it) => walk.move_file(looks, &step, &it),
-                Err(why) => Ok(Err(why)),
-            },
-            other => match refactoring(other, arguments) {
-                Ok(refactoring) => walk.refactoring(looks, &step, &refactoring),
-                Err(why) => Ok(Err(why)),
-            },
+        let changed: Changed = self.with_looks(&before, |walk, looks| {
+            let done = match name {
+                "edit" => read(arguments).map(|it: Edits| walk.exact_edits(looks, &step, it.edits)),
+                "edit_symbol" => read(arguments).map(|it: SymbolEdit| walk.symbol_edit(looks, &step, it)),
+                "create" => read(arguments).map(|it: Create| walk.create(looks, &step, it)),
+                "delete" => read(arguments).map(|it: At| walk.delete(looks, &step, &it.path)),
+                "move" => read(arguments).map(|it: Move| walk.move_file(looks, &step, &it)),
+                other => refactoring(other, arguments).map(|it| walk.refactoring(looks, &step, &it)),
+            };
+            done.unwrap_or_else(|why| Ok(Err(why)))
         })?;
-        Ok(match changed {
-            Ok((reached, said)) => {
-                *tree = reached;
-                Output::said(Ok(said))
-            }
-            Err(why) => Output::failed(why),
-        })
+        Ok(Output::said(changed.map(|(reached, said)| {
+            *tree = reached;
+            said
+        })))
     }
 
     fn check_tool(&mut self, tree: &TreeId, name: &str) -> Result<Output, Error> {
@@ -262,27 +228,15 @@ impl Walk<'_> {
                 known.join(", ")
             )));
         }
-        let Some(base) = self.state.base.clone() else { return Ok(Output::failed("there is no base")) };
+        let base = self.base()?;
         let (_, judgement) = self.prove_some(&base, tree, Some(&[name.to_owned()]))?;
-        self.with_looks(tree, |walk, looks| {
-            let failed = judgement.comparisons.iter().any(|it| !it.new_failures.is_empty() || !it.vanished.is_empty());
-            let text = super::feedback::of(&judgement, &[], looks);
-            let text = if failed || !text.is_empty() {
-                text
-            } else {
-                format!("{name}: nothing fails that does not fail at base")
-            };
-            walk.not_cancelled()?;
-            Ok(Output { text, failed: false, end: None })
-        })
+        let text = self.with_looks(tree, |_, looks| Ok(super::feedback::of(&judgement, &[], looks)))?;
+        let nothing = || format!("{name}: nothing fails that does not fail at base");
+        Ok(Output::said(Ok(if text.is_empty() { nothing() } else { text })))
     }
 
     /// Answers come back as the result of the call that asked; until they are there, the call is the end.
-    fn ask_tool(&self, arguments: &Arguments) -> Output {
-        let asked: Ask = match read(arguments) {
-            Ok(asked) => asked,
-            Err(why) => return Output::failed(why),
-        };
+    fn ask_tool(&self, asked: Ask) -> Output {
         let questions: Vec<Question> =
             asked.questions.into_iter().take(8).map(super::arguments::Asked::question).collect();
         if questions.is_empty() || questions.iter().any(|question| question.text.is_empty()) {
@@ -297,17 +251,13 @@ impl Walk<'_> {
             Some(answers) => {
                 let said =
                     questions.iter().zip(answers).map(|(question, answer)| format!("{}\n-> {answer}", question.text));
-                Output { text: said.collect::<Vec<_>>().join("\n\n"), failed: false, end: None }
+                Output::said(Ok(said.collect::<Vec<_>>().join("\n\n")))
             }
             None => Output::end(End::Asked(questions)),
         }
     }
 
-    fn plan_tool(&self, seat: &Seat, tree: &TreeId, arguments: &Arguments) -> Result<Output, Error> {
-        let proposed: Proposed = match read(arguments) {
-            Ok(proposed) => proposed,
-            Err(why) => return Ok(Output::failed(why)),
-        };
+    fn plan_tool(&self, seat: &Seat, tree: &TreeId, proposed: Proposed) -> Result<Output, Error> {
         let known = self.checks_of(tree)?;
         if let Some(made_up) = proposed.steps.iter().flat_map(|step| &step.checks).find(|name| !known.contains(name)) {
             let (name, known) = (task::printable(made_up), known.join(", "));
@@ -331,27 +281,21 @@ impl Walk<'_> {
     }
 
     /// Before a step counts as finished the compiler looks at it, and mends for nothing what it can.
-    fn done_tool(
-        &mut self,
-        seat: &Seat,
-        tree: &mut TreeId,
-        summary: String,
-        unfinished: Vec<String>,
-    ) -> Result<Output, Error> {
+    fn done_tool(&mut self, seat: &Seat, tree: &mut TreeId, done: Done) -> Result<Output, Error> {
         let (mended, problems) = self.mend(seat, tree)?;
+        let seen: Vec<String> =
+            problems.iter().take(20).map(|it| format!("{}:{}: {}", it.path, it.line, it.message)).collect();
         if let Some(attempt) = seat.attempt {
             let verdict = if problems.is_empty() { "clean" } else { "errors" }.to_owned();
-            let said = problems.iter().take(20).map(|it| format!("{}:{}: {}", it.path, it.line, it.message)).collect();
-            self.record(Event::Gated { attempt, tree: tree.clone(), verdict, problems: said })?;
+            self.record(Event::Gated { attempt, tree: tree.clone(), verdict, problems: seen.clone() })?;
         }
         if problems.is_empty() || self.desk().refused_done >= 2 {
+            let Done { summary, unfinished } = done;
             return Ok(Output::end(End::Done { summary, unfinished }));
         }
         self.desk().refused_done += 1;
         let quoter = self.desk().quoter.clone();
-        let lines: Vec<String> =
-            problems.iter().take(20).map(|it| format!("{}:{}: {}", it.path, it.line, it.message)).collect();
-        let said = quoter.block(Origin::Output, "the compiler's view of the tree", &lines.join("\n"), 8192);
+        let said = quoter.block(Origin::Output, "the compiler's view of the tree", &seen.join("\n"), 8192);
         let mended = if mended > 0 { format!(" It has mended {mended} others by itself.") } else { String::new() };
         Ok(Output::failed(format!("not finished: the compiler sees what the base does not show.{mended}\n{said}")))
     }
