@@ -59,9 +59,8 @@ pub struct StepRecord {
     pub outcome: String,
     /// How often it was begun.
     pub begun: u32,
-    /// Every file that it changed, and those of the last time.
+    /// Every file that it changed, whenever.
     pub files: BTreeSet<TreePath>,
-    pub last_files: BTreeSet<TreePath>,
 }
 
 /// One run of checks and what failed in it, anew against the base.
@@ -157,7 +156,6 @@ impl Work {
                     outcome: String::new(),
                     begun,
                     files,
-                    last_files: BTreeSet::new(),
                 };
                 self.steps.insert(step.clone(), record);
             }
@@ -173,7 +171,6 @@ impl Work {
                 if let Some(record) = self.steps.get_mut(step) {
                     (record.tree, record.done, record.stale) = (tree.clone(), *done, false);
                     record.outcome.clone_from(outcome);
-                    record.last_files = files.iter().cloned().collect();
                     record.files.extend(files.iter().cloned());
                 }
             }

@@ -10,7 +10,9 @@ use task::{Round, Signature, TreeId};
 pub(crate) enum Course {
     GoOn,
     /// The same failures came again: one hint, with evidence.
-    Nudge,
+    Nudge {
+        failures: Vec<Signature>,
+    },
     /// They came once more than a hint can help: only the developer knows what now.
     Ask {
         /// One sentence about what repeats.
@@ -18,8 +20,9 @@ pub(crate) enum Course {
     },
 }
 
-/// `patience` is how often failures may repeat before the developer is asked; the first repetition brings the hint.
-pub(crate) fn course(rounds: &[Round], nudged: &[Vec<Signature>], patience: usize) -> Course {
+/// The first repetition brings the hint, the second the question; whatever the count, nobody is asked before the hint was
+/// given.
+pub(crate) fn course(rounds: &[Round], nudged: &[Vec<Signature>]) -> Course {
     let Some((last, before)) = rounds.split_last() else { return Course::GoOn };
     if last.failures.is_empty() || is_progress(last, before) {
         return Course::GoOn;
@@ -28,15 +31,10 @@ pub(crate) fn course(rounds: &[Round], nudged: &[Vec<Signature>], patience: usiz
     // The way back to a tree that failed before, with or without another in between.
     let returned = before.iter().any(|round| round.tree == last.tree && !round.failures.is_empty());
     let repeated = same.max(usize::from(returned));
-    match repeated {
-        0 => Course::GoOn,
-        _ if repeated < patience.max(1) && !nudged.contains(&last.failures) => Course::Nudge,
-        _ if repeated < patience.max(1) => Course::GoOn,
-        _ if nudged.contains(&last.failures) || patience <= 1 => {
-            Course::Ask { what: sentence(last, repeated + 1, returned) }
-        }
-        // Whatever the count, nobody is asked before the hint was given.
-        _ => Course::Nudge,
+    match (repeated, nudged.contains(&last.failures)) {
+        (0, _) | (1, true) => Course::GoOn,
+        (_, false) => Course::Nudge { failures: last.failures.clone() },
+        (_, true) => Course::Ask { what: sentence(last, repeated + 1, returned) },
     }
 }
 
@@ -60,14 +58,13 @@ fn sentence(last: &Round, times: usize, returned: bool) -> String {
     if returned { format!("{what}; the attempts go in circles, this tree was tried before") } else { what }
 }
 
-/// The best tree that was judged as a whole, with how many failures it has: the fewest, and of equal ones the latest. What
-/// was only judged by the checks of a step counts where nothing was judged as a whole.
-pub(crate) fn best(rounds: &[Round]) -> Option<(&TreeId, usize)> {
+/// The best tree that was judged as a whole: with the fewest failures, and of equal ones the latest. What was only judged
+/// by the checks of a step counts where nothing was judged as a whole.
+pub(crate) fn best(rounds: &[Round]) -> Option<&TreeId> {
     let whole = rounds.iter().any(|round| round.step.is_none());
     let eligible = rounds.iter().filter(|round| !whole || round.step.is_none());
-    eligible
-        .min_by(|a, b| a.failures.len().cmp(&b.failures.len()).then(std::cmp::Ordering::Greater))
-        .map(|round| (&round.tree, round.failures.len()))
+    // Of equal ones `min_by_key` takes the first.
+    eligible.rev().min_by_key(|round| round.failures.len()).map(|round| &round.tree)
 }
 
 #[cfg(test)]
@@ -90,33 +87,34 @@ mod tests {
     #[test]
     fn the_first_repetition_brings_one_hint_and_the_second_a_question() {
         let hinted = [signatures(&["a"])];
-        assert_eq!(course(&rounds(&[(1, &["a"])]), &[], 2), Course::GoOn);
-        assert_eq!(course(&rounds(&[(1, &["a"]), (2, &["a"])]), &[], 2), Course::Nudge);
-        assert_eq!(course(&rounds(&[(1, &["a"]), (2, &["a"])]), &hinted, 2), Course::GoOn);
-        let third = course(&rounds(&[(1, &["a"]), (2, &["a"]), (3, &["a"])]), &hinted, 2);
+        let nudge = Course::Nudge { failures: signatures(&["a"]) };
+        assert_eq!(course(&rounds(&[(1, &["a"])]), &[]), Course::GoOn);
+        assert_eq!(course(&rounds(&[(1, &["a"]), (2, &["a"])]), &[]), nudge);
+        assert_eq!(course(&rounds(&[(1, &["a"]), (2, &["a"])]), &hinted), Course::GoOn);
+        let third = course(&rounds(&[(1, &["a"]), (2, &["a"]), (3, &["a"])]), &hinted);
         assert!(matches!(&third, Course::Ask { what } if what.contains("3 times")), "{third:?}");
     }
 
     #[test]
     fn a_tree_that_was_tried_before_repeats_whatever_failed_between() {
         let circle = rounds(&[(1, &["a"]), (2, &["b"]), (1, &["a"])]);
-        assert_eq!(course(&circle, &[], 2), Course::Nudge);
+        assert_eq!(course(&circle, &[]), Course::Nudge { failures: signatures(&["a"]) });
         let more = rounds(&[(1, &["a"]), (2, &["b"]), (1, &["a"]), (2, &["b"]), (1, &["a"])]);
-        assert!(matches!(course(&more, &[signatures(&["a"])], 2), Course::Ask { .. }));
+        assert!(matches!(course(&more, &[signatures(&["a"])]), Course::Ask { .. }));
     }
 
     #[test]
     fn fewer_of_the_same_failures_are_progress() {
         let shrinking = rounds(&[(1, &["a", "b", "c"]), (2, &["a", "b"]), (3, &["a"])]);
-        assert_eq!(course(&shrinking, &[], 2), Course::GoOn);
+        assert_eq!(course(&shrinking, &[]), Course::GoOn);
         let other = rounds(&[(1, &["a"]), (2, &["b"]), (3, &["c"])]);
-        assert_eq!(course(&other, &[], 2), Course::GoOn);
+        assert_eq!(course(&other, &[]), Course::GoOn);
     }
 
     #[test]
     fn the_best_tree_has_the_fewest_failures_and_is_the_latest_of_those() {
         let all = rounds(&[(1, &["a", "b"]), (2, &["a"]), (3, &["c"]), (4, &["a", "b", "c"])]);
-        assert_eq!(best(&all).map(|(tree, failures)| (tree.as_str().ends_with('3'), failures)), Some((true, 1)));
+        assert_eq!(best(&all), Some(&all[2].tree));
         assert_eq!(best(&[]), None);
     }
 }

@@ -22,9 +22,7 @@ impl Walk<'_> {
             self.record(Event::PlanProposed { plan })?;
             return Ok(None);
         }
-        let Some(mut tree) = self.state.base.clone() else {
-            return Err(Error::Sentence("the task has no base".into()));
-        };
+        let mut tree = self.base()?;
         let seat = Seat { stage: Stage::Plan, attempt: None, step: None };
         let number = self.conversation(&seat, |walk| walk.open_planning(&seat))?;
         self.house.audience.doing("planning");
@@ -33,7 +31,7 @@ impl Walk<'_> {
                 self.record(Event::PlanProposed { plan })?;
                 Ok(None)
             }
-            Talked::End(End::Asked(questions)) => self.wait_for_answers(questions).map(Some),
+            Talked::End(End::Asked(questions)) => self.wait_for(Wait::Answers { questions }).map(Some),
             Talked::End(_) => Err(Error::Sentence("a conversation about the plan ended without one".into())),
             Talked::Stuck(what) => Ok(Some(Conclusion::Stopped { reason: StopReason::NonProgress { what } })),
             Talked::Over(conclusion) => Ok(Some(conclusion)),
@@ -42,24 +40,16 @@ impl Walk<'_> {
 
     /// Whether the plan that stands may be walked; else what the task waits for.
     pub(crate) fn approve_with_policy(&mut self) -> Result<Option<Conclusion>, Error> {
-        let Some(plan) = self.state.plan.clone() else { return Err(Error::Sentence("the task has no plan".into())) };
+        let plan = self.plan()?;
         if self.state.request.plan_policy != PlanPolicy::Review {
             self.record(Event::PlanApproved { version: plan.version, note: 0 })?;
             return Ok(None);
         }
-        self.wait_for_approval(&plan).map(Some)
+        self.wait_for(Wait::PlanApproval { version: plan.version }).map(Some)
     }
 
-    fn wait_for_approval(&mut self, plan: &Plan) -> Result<Conclusion, Error> {
-        let wait = Wait::PlanApproval { version: plan.version };
-        if self.state.work.wait.as_ref() != Some(&wait) {
-            self.record(Event::Paused { wait })?;
-        }
-        Ok(self.waiting())
-    }
-
-    pub(crate) fn wait_for_answers(&mut self, questions: Vec<Question>) -> Result<Conclusion, Error> {
-        let wait = Wait::Answers { questions };
+    /// Says what only the developer can give, once.
+    pub(crate) fn wait_for(&mut self, wait: Wait) -> Result<Conclusion, Error> {
         if self.state.work.wait.as_ref() != Some(&wait) {
             self.record(Event::Paused { wait })?;
         }
@@ -112,11 +102,7 @@ impl Walk<'_> {
 
     /// A plan that the model asks for in place of the present one.
     pub(crate) fn revise_plan(&mut self, plan: Plan, because: String) -> Result<Option<Conclusion>, Error> {
-        self.record(Event::PlanRevised { plan: plan.clone(), author: Author::Model, because, note: 0 })?;
-        if self.state.request.plan_policy == PlanPolicy::Review {
-            return self.wait_for_approval(&plan).map(Some);
-        }
-        self.record(Event::PlanApproved { version: plan.version, note: 0 })?;
-        Ok(None)
+        self.record(Event::PlanRevised { plan, author: Author::Model, because, note: 0 })?;
+        self.approve_with_policy()
     }
 }

@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 
 use task::port::Stage;
 use task::{
-    AttemptId, Conclusion, Event, Item, Judgement, Plan, Question, Signature, Step, StepId, StopReason, TreeId,
-    TreePath,
+    Answer, Attempt, AttemptId, Conclusion, Event, Item, Judgement, Plan, Question, Signature, Step, StepId,
+    StopReason, TreeId, TreePath, Wait,
 };
 
 use super::acceptance::asks_for;
@@ -16,20 +16,21 @@ use super::talk::Talked;
 use super::tools::{End, Seat};
 use crate::{Error, walk::Walk};
 
-/// How often the same failures may come before the developer is asked.
-const PATIENCE: usize = 2;
 /// An answer to the question about failures that repeat.
 const STOP_HERE: &str = "Stop here and show me the best tree";
 const GO_ON: &str = "Try once more";
+/// How the question begins.
+const SHALL_I: &str = "Shall I go on?";
 
 impl Walk<'_> {
     /// One piece of work further: a step, the checks of a stale one, or the final checks.
     pub(crate) fn work(&mut self) -> Result<Option<Conclusion>, Error> {
-        let Some(plan) = self.state.plan.clone() else { return Err(Error::Sentence("the task has no plan".into())) };
-        if let Some(judged) =
-            self.state.attempts.last().filter(|attempt| attempt.outcome.as_deref() == Some("verified"))
-        {
-            return self.diff_ready(judged.tree.clone());
+        let plan = self.plan()?;
+        // The process before got as far as the judgement: only the diff is to be announced.
+        let judged = |attempt: &&Attempt| self.state.judgement(&attempt.tree).is_some_and(is_settled);
+        let ended = self.state.attempts.last().filter(|attempt| attempt.outcome.is_some());
+        if let Some(settled) = ended.filter(judged) {
+            return self.diff_ready(settled.tree.clone());
         }
         let (attempt, tree) = match self.state.attempts.last().filter(|attempt| attempt.outcome.is_none()) {
             Some(open) => (open.id, open.tree.clone()),
@@ -39,10 +40,15 @@ impl Walk<'_> {
             },
         };
         for step in plan.order() {
-            let record = self.state.work.steps.get(&step.id);
-            match record {
+            match self.state.work.steps.get(&step.id) {
                 Some(record) if record.done && !record.stale => {}
                 Some(record) if record.done => return self.look_again(attempt, step, &tree),
+                // It failed, and the process before died ere it could end the attempt.
+                Some(record) if record.attempt == attempt && !record.outcome.is_empty() => {
+                    let (reached, what) = (record.tree.clone(), record.outcome.clone());
+                    self.give_up(attempt, step, &reached, &what)?;
+                    return Ok(None);
+                }
                 _ => return self.write_step(attempt, &plan, step, tree),
             }
         }
@@ -53,33 +59,28 @@ impl Walk<'_> {
     fn next_attempt(&mut self) -> Result<Result<(AttemptId, TreeId), Conclusion>, Error> {
         let work = &self.state.work;
         let fresh = &work.rounds[work.answered_at.min(work.rounds.len())..];
-        let last = fresh.last().cloned();
-        if let Some(answer) =
-            work.answers.last().filter(|answer| answer.text.trim() == STOP_HERE || answer.text.trim() == "1")
-            && fresh.is_empty()
-            && answer.question.starts_with("Shall I go on?")
-        {
+        if fresh.is_empty() && work.answers.last().is_some_and(|it| it.question.starts_with(SHALL_I) && stops(it)) {
             let what = "the developer stopped it after failures that repeated".to_owned();
             return Ok(Err(self.hand_over_best(StopReason::NonProgress { what })?));
         }
         let max = self.state.request.limits.max_attempts;
         let tried = self.state.attempts.len();
         let spent = tried >= max as usize;
-        match (course(fresh, &work.nudged, PATIENCE), last) {
-            (Course::Ask { what }, _) => {
+        match course(fresh, &work.nudged) {
+            Course::Ask { what } => {
                 let question = Question {
-                    text: format!("Shall I go on? {what}"),
+                    text: format!("{SHALL_I} {what}"),
                     options: vec![STOP_HERE.to_owned(), GO_ON.to_owned()],
                     why: "what you type beside that is guidance for the next attempt".to_owned(),
                 };
-                return Ok(Err(self.wait_for_answers(vec![question])?));
+                return Ok(Err(self.wait_for(Wait::Answers { questions: vec![question] })?));
             }
             _ if spent => return Ok(Err(self.hand_over_best(StopReason::Attempts { max })?)),
-            (Course::Nudge, Some(last)) => {
+            Course::Nudge { failures } => {
                 let attempt = self.state.attempts.last().map_or(AttemptId(1), |attempt| attempt.id);
-                self.record(Event::Nudged { attempt, failures: last.failures })?;
+                self.record(Event::Nudged { attempt, failures })?;
             }
-            _ => {}
+            Course::GoOn => {}
         }
         let id = AttemptId(tried as u64 + 1);
         let from = match self.state.attempts.last() {
@@ -93,7 +94,7 @@ impl Walk<'_> {
 
     /// The best tree so far becomes the last attempt's, so that it is the one that is handed over.
     fn hand_over_best(&mut self, reason: StopReason) -> Result<Conclusion, Error> {
-        if let Some((tree, _)) = best(&self.state.work.rounds)
+        if let Some(tree) = best(&self.state.work.rounds)
             && let Some(attempt) = self.state.attempts.last().map(|attempt| attempt.id)
         {
             let (tree, what) = (tree.clone(), "the best tree of all attempts".to_owned());
@@ -121,14 +122,19 @@ impl Walk<'_> {
         };
         self.begin_ahead(plan)?;
         self.house.audience.doing(format!("step {}: {}", step.id, step.title));
-        let trouble = match self.trouble(attempt, step, &from)? {
-            Ok(trouble) => trouble,
-            Err(conclusion) => return Ok(Some(conclusion)),
-        };
         let seat = Seat { stage: Stage::Code, attempt: Some(attempt), step: Some(step.clone()) };
+        let number = match self.opened(&seat) {
+            Some(number) => number,
+            None => {
+                let trouble = match self.trouble(attempt, step, &from)? {
+                    Ok(trouble) => trouble,
+                    Err(conclusion) => return Ok(Some(conclusion)),
+                };
+                let blocks = self.open_step(&seat, &from, &trouble)?;
+                self.open(&seat, blocks)?
+            }
+        };
         let mut reached = from.clone();
-        let start = from.clone();
-        let number = self.conversation(&seat, |walk| walk.open_step(&seat, &start, &trouble))?;
         let talked = self.talk(number, &seat, &mut reached)?;
         if reached != from {
             self.checkpoint(&reached, &format!("step {}", step.id), &[])?;
@@ -139,7 +145,7 @@ impl Walk<'_> {
                 self.judge_step(attempt, plan, step, &from, &reached, outcome)
             }
             Talked::End(End::Revised { plan, because }) => self.revise_plan(plan, because),
-            Talked::End(End::Asked(questions)) => self.wait_for_answers(questions).map(Some),
+            Talked::End(End::Asked(questions)) => self.wait_for(Wait::Answers { questions }).map(Some),
             Talked::End(_) => Err(Error::Sentence("a step ended like another stage".into())),
             Talked::Stuck(what) => {
                 self.fail(attempt, step, &reached, &what)?;
@@ -177,26 +183,20 @@ impl Walk<'_> {
             self.fail(attempt, step, tree, &what)?;
             return Ok(None);
         }
+        let files = self.changed(from, tree)?;
+        // Before the end of the step, so that no process dies between the two and forgets it.
+        self.go_stale(attempt, plan, step, &files)?;
         let (id, reached) = (step.id.clone(), tree.clone());
-        self.record(Event::StepEnded {
-            attempt,
-            step: id,
-            tree: reached,
-            done: true,
-            outcome,
-            files: self.changed(from, tree)?,
-        })?;
-        self.go_stale(attempt, plan, step)?;
+        self.record(Event::StepEnded { attempt, step: id, tree: reached, done: true, outcome, files })?;
         Ok(None)
     }
 
     /// What this step changed may belong to earlier ones: their results, and those of everything after them, no longer hold.
-    fn go_stale(&mut self, attempt: AttemptId, plan: &Plan, step: &Step) -> Result<(), Error> {
+    fn go_stale(&mut self, attempt: AttemptId, plan: &Plan, step: &Step, files: &[TreePath]) -> Result<(), Error> {
         let steps = &self.state.work.steps;
-        let Some(own) = steps.get(&step.id).map(|record| record.last_files.clone()) else { return Ok(()) };
         let mut stale: BTreeSet<StepId> = BTreeSet::new();
         for (id, record) in steps.iter().filter(|(id, record)| record.done && **id != step.id) {
-            if record.files.intersection(&own).next().is_some() {
+            if files.iter().any(|file| record.files.contains(file)) {
                 stale.insert(id.clone());
                 stale.extend(plan.dependants(id));
             }
@@ -236,7 +236,7 @@ impl Walk<'_> {
         step: &Step,
         tree: &TreeId,
     ) -> Result<Option<(String, Vec<Signature>)>, Error> {
-        let Some(base) = self.state.base.clone() else { return Ok(None) };
+        let base = self.base()?;
         let known = self.checks_of(tree)?;
         let named: Vec<String> = step.checks.iter().filter(|name| known.contains(name)).cloned().collect();
         let wanted = if named.is_empty() { self.builds_of(&base, tree)? } else { named };
@@ -262,7 +262,7 @@ impl Walk<'_> {
 
     /// The required checks on the whole, against the base.
     fn final_checks(&mut self, attempt: AttemptId, plan: &Plan, tree: &TreeId) -> Result<Option<Conclusion>, Error> {
-        let Some(base) = self.state.base.clone() else { return Err(Error::Sentence("the task has no base".into())) };
+        let base = self.base()?;
         if *tree == base || *tree == self.start()?.tree {
             let what = "the model says that it is done, and has changed nothing".to_owned();
             self.record(Event::AttemptEnded { attempt, tree: tree.clone(), outcome: what.clone() })?;
@@ -273,16 +273,14 @@ impl Walk<'_> {
         }
         let (receipts, judgement) = self.prove(&base, tree)?;
         let (judgement, unmet) = self.hold_to_the_request(&base, tree, &receipts, judgement)?;
-        let (verified, reasons) = (judgement.verified, judgement.reasons.join("; "));
-        let helpless = !is_conclusive(&judgement);
+        let outcome = if judgement.verified { "verified".to_owned() } else { judgement.reasons.join("; ") };
+        let settled = is_settled(&judgement);
         let trouble = self.with_looks(tree, |_, looks| Ok(feedback::of(&judgement, &unmet, looks)))?;
         let target = self.culprit(plan, &judgement, &unmet);
         let ran = self.take_ran();
         let judgement = Some(Box::new(judgement));
         self.record(Event::Checked { attempt, tree: tree.clone(), receipts, judgement, ran })?;
-        if verified || helpless {
-            // Where no check could judge it, another attempt would be judged no better.
-            let outcome = if verified { "verified".to_owned() } else { reasons };
+        if settled {
             self.record(Event::AttemptEnded { attempt, tree: tree.clone(), outcome })?;
             return self.diff_ready(tree.clone());
         }
@@ -318,6 +316,10 @@ impl Walk<'_> {
             outcome: outcome.clone(),
             files: Vec::new(),
         })?;
+        self.give_up(attempt, step, tree, &outcome)
+    }
+
+    fn give_up(&mut self, attempt: AttemptId, step: &Step, tree: &TreeId, outcome: &str) -> Result<(), Error> {
         self.checkpoint(tree, &format!("step {}", step.id), &[])?;
         // The first thing that failed names the attempt, not the check it stands under.
         let first = outcome.lines().find_map(|line| line.strip_prefix("- ")).or(outcome.lines().next());
@@ -327,11 +329,8 @@ impl Walk<'_> {
 
     /// What went wrong with a step before, with the diagnosis that is asked for first; empty for a step that is new.
     fn trouble(&mut self, attempt: AttemptId, step: &Step, tree: &TreeId) -> Result<Result<String, Conclusion>, Error> {
-        let before = self.state.attempts.iter().rev().find(|it| it.id != attempt).map(|it| it.id);
-        let Some(what) = self.state.work.failed.get(&step.id).cloned().filter(|_| before.is_some()) else {
-            return Ok(Ok(String::new()));
-        };
-        let Some(base) = self.state.base.clone() else { return Ok(Ok(what)) };
+        let Some(what) = self.state.work.failed.get(&step.id).cloned() else { return Ok(Ok(String::new())) };
+        let base = self.base()?;
         let quoter = self.desk().quoter.clone();
         let diff = String::from_utf8_lossy(&worktree::unified(&self.store, &base, tree)?).into_owned();
         let mut text = format!("The attempt before failed.\n\n{what}\n");
@@ -346,8 +345,7 @@ impl Walk<'_> {
             text.push_str("\nThese are the same failures as before: what was done did not touch their cause. Do not repeat it; look for what was assumed and is not so.\n");
         }
         let seat = Seat { stage: Stage::Diagnose, attempt: Some(attempt), step: Some(step.clone()) };
-        let evidence = text.clone();
-        let number = self.conversation(&seat, |walk| walk.open_diagnosis(&evidence))?;
+        let number = self.conversation(&seat, |walk| walk.open_diagnosis(&text))?;
         let mut at = tree.clone();
         match self.talk(number, &seat, &mut at)? {
             Talked::End(End::Diagnosed { cause, fix }) => {
@@ -374,6 +372,11 @@ fn is_conclusive(judgement: &Judgement) -> bool {
         || (!judgement.comparisons.is_empty() && judgement.comparisons.iter().all(|it| it.verdict.is_conclusive()))
 }
 
+/// Whether another attempt would be judged no better: the tree is right, or no check can judge it.
+fn is_settled(judgement: &Judgement) -> bool {
+    judgement.verified || !is_conclusive(judgement)
+}
+
 fn one_line(summary: &str, unfinished: &[String]) -> String {
     let mut text = summary.split_whitespace().collect::<Vec<_>>().join(" ");
     for left in unfinished {
@@ -381,4 +384,9 @@ fn one_line(summary: &str, unfinished: &[String]) -> String {
     }
     let text: String = task::printable(&text).chars().take(600).collect();
     if text.is_empty() { "done".to_owned() } else { text }
+}
+
+/// Whether an answer to the question about failures that repeat is to stop.
+fn stops(answer: &Answer) -> bool {
+    matches!(answer.text.trim(), STOP_HERE | "1")
 }

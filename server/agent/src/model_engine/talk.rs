@@ -64,6 +64,15 @@ pub(crate) enum Talked {
     Over(Conclusion),
 }
 
+/// How many exchanges in a row led nowhere, as far as this process has seen.
+#[derive(Debug, Default)]
+struct Tally {
+    /// Without a new tree.
+    idle: usize,
+    /// Without a call.
+    words: usize,
+}
+
 impl Walk<'_> {
     pub(crate) fn desk(&mut self) -> &mut Desk {
         let (house, task) = (self.house, self.lease.task.clone());
@@ -81,22 +90,32 @@ impl Walk<'_> {
         })
     }
 
-    /// The conversation of a seat, newest first; opened with these blocks where there is none.
+    /// The conversation of a seat; opened with these blocks where there is none.
     pub(crate) fn conversation(
         &mut self,
         seat: &Seat,
         opening: impl FnOnce(&mut Self) -> Result<Vec<Block>, Error>,
     ) -> Result<u32, Error> {
-        let step = seat.step.as_ref().map(|step| step.id.clone());
-        let known = self.state.work.conversations.iter().rposition(|it| {
-            it.stage == seat.stage && it.attempt == seat.attempt && it.step == step && !it.messages.is_empty()
-        });
-        if let Some(number) = known.and_then(|number| u32::try_from(number).ok()) {
+        if let Some(number) = self.opened(seat) {
             return Ok(number);
         }
         let blocks = opening(self)?;
+        self.open(seat, blocks)
+    }
+
+    /// The newest conversation of a seat.
+    pub(crate) fn opened(&self, seat: &Seat) -> Option<u32> {
+        let step = seat.step.as_ref().map(|step| &step.id);
+        let number = self.state.work.conversations.iter().rposition(|it| {
+            it.stage == seat.stage && it.attempt == seat.attempt && it.step.as_ref() == step && !it.messages.is_empty()
+        });
+        u32::try_from(number?).ok()
+    }
+
+    /// Begins a conversation.
+    pub(crate) fn open(&mut self, seat: &Seat, blocks: Vec<Block>) -> Result<u32, Error> {
         let number = u32::try_from(self.state.work.conversations.len()).unwrap_or(u32::MAX);
-        let (stage, attempt) = (seat.stage, seat.attempt);
+        let (stage, attempt, step) = (seat.stage, seat.attempt, seat.step.as_ref().map(|step| step.id.clone()));
         self.record(Event::ConversationOpened { conversation: number, stage, attempt, step })?;
         self.spoke(number, Kept { sent: Message { role: Role::User, blocks }, came: None }, None)?;
         self.desk().refused_done = 0;
@@ -108,7 +127,7 @@ impl Walk<'_> {
         if let Some(reached) = self.state.work.conversations.get(number as usize).and_then(|it| it.tree.clone()) {
             *tree = reached;
         }
-        let (mut idle, mut overflowed, mut words) = (0, false, 0);
+        let (mut tally, mut overflowed) = (Tally::default(), false);
         loop {
             if let Some(conclusion) = self.cut_short() {
                 return Ok(Talked::Over(conclusion));
@@ -120,19 +139,16 @@ impl Walk<'_> {
                 return Err(Error::Sentence("a conversation has no beginning".into()));
             };
             if last.sent.role == Role::Assistant {
-                let before = tree.clone();
-                let acted = self.act(number, seat, tree, &last, &mut words)?;
-                if let Some(end) = acted {
+                if let Some(end) = self.act(number, seat, tree, &last, &mut tally)? {
                     return Ok(end);
                 }
-                idle = if *tree == before { idle + 1 } else { 0 };
                 continue;
             }
-            if turns >= TURNS || idle >= IDLE_END {
+            if turns >= TURNS || tally.idle >= IDLE_END {
                 let what = if turns >= TURNS {
                     format!("after {TURNS} exchanges")
                 } else {
-                    format!("after {idle} exchanges without a change")
+                    format!("after {} exchanges without a change", tally.idle)
                 };
                 return Ok(Talked::Stuck(format!("the model came to no end {what}")));
             }
@@ -165,7 +181,7 @@ impl Walk<'_> {
         seat: &Seat,
         tree: &mut TreeId,
         last: &Kept,
-        words: &mut usize,
+        tally: &mut Tally,
     ) -> Result<Option<Talked>, Error> {
         let quoter = self.desk().quoter.clone();
         let source = last.came.as_ref().unwrap_or(&last.sent);
@@ -185,12 +201,20 @@ impl Walk<'_> {
             blocks.push(result(&quoter, id, &output.text, output.failed));
             end = output.end;
         }
-        if matches!(end, Some(End::Asked(_))) {
+        match end {
             // No result yet: it will hold the answers. What the calls before it did is done again then, from the same tree.
-            return Ok(end.map(Talked::End));
+            Some(End::Asked(_)) => return Ok(end.map(Talked::End)),
+            // The conversation goes on with the new plan.
+            None | Some(End::Revised { .. }) => {}
+            // Nothing is sent any more: a process that comes later does again what the last message asks for.
+            Some(_) => {
+                *tree = reached;
+                return Ok(end.map(Talked::End));
+            }
         }
-        *words = if calls.is_empty() { *words + 1 } else { 0 };
-        if *words >= WORDS_ONLY {
+        tally.idle = if reached == *tree { tally.idle + 1 } else { 0 };
+        tally.words = if calls.is_empty() { tally.words + 1 } else { 0 };
+        if tally.words >= WORDS_ONLY {
             return Ok(Some(Talked::Stuck(format!("the model answered {WORDS_ONLY} times without calling a tool"))));
         }
         if calls.is_empty() {
@@ -204,7 +228,11 @@ impl Walk<'_> {
             blocks.push(Block::Text { told: quoter.ours(&text), stable: false });
         }
         if end.is_none() {
-            self.interjections(number, &quoter, &mut blocks);
+            blocks.extend(self.words_since(number));
+            if seat.stage == Stage::Code && tally.idle == IDLE_HINT {
+                let text = "You have looked at much and changed nothing. Make the change with what you know, ask, or call `done` and say what is in the way.";
+                blocks.push(Block::Text { told: quoter.ours(text), stable: false });
+            }
         }
         if reached != *tree {
             self.store.keep(self.id(), &reached)?;
@@ -215,19 +243,14 @@ impl Walk<'_> {
         Ok(end.map(Talked::End))
     }
 
-    /// What joins the next message: guidance that came meanwhile, a hint where nothing moves.
-    fn interjections(&self, number: u32, quoter: &Quoter, blocks: &mut Vec<Block>) {
-        let Some(conversation) = self.state.work.conversations.get(number as usize) else { return };
-        for text in self.state.work.steering.iter().skip(conversation.steered) {
-            let told =
-                Told::new(Origin::Developer, &format!("The developer says: {text}"), 16 * 1024, &self.house.redactor);
-            blocks.push(Block::Text { told, stable: false });
-        }
-        let turns = conversation.messages.len() / 2;
-        if conversation.stage == Stage::Code && conversation.tree.is_none() && turns == IDLE_HINT {
-            let text = "You have looked at much and changed nothing. Make the change with what you know, ask, or call `done` and say what is in the way.";
-            blocks.push(Block::Text { told: quoter.ours(text), stable: false });
-        }
+    /// Guidance that came meanwhile, which joins the next message.
+    fn words_since(&self, number: u32) -> Vec<Block> {
+        let heard = self.state.work.conversations.get(number as usize).map_or(usize::MAX, |it| it.steered);
+        let guidance = self.state.work.steering.iter().skip(heard).map(|text| {
+            let text = format!("The developer says: {text}");
+            Block::Text { told: Told::new(Origin::Developer, &text, 16 * 1024, &self.house.redactor), stable: false }
+        });
+        guidance.collect()
     }
 
     /// One call with everything that can come of it.
@@ -275,7 +298,7 @@ impl Walk<'_> {
     }
 
     fn as_kept(&mut self, reply: &Reply) -> Kept {
-        let (sent, came) = as_sent(&self.desk().quoter.clone(), reply);
+        let (sent, came) = as_sent(&self.desk().quoter, reply);
         let came = (came != sent).then_some(Message { role: Role::Assistant, blocks: came });
         Kept { sent: Message { role: Role::Assistant, blocks: sent }, came }
     }
@@ -411,7 +434,8 @@ fn words_of(reply: &Reply) -> String {
             _ => None,
         })
         .collect();
-    task::printable(text.join(" ").trim()).chars().take(300).collect()
+    let line = text.join(" ").split_whitespace().collect::<Vec<_>>().join(" ");
+    task::printable(&line).chars().take(300).collect()
 }
 
 fn colon(text: &str) -> String {

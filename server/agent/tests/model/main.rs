@@ -6,11 +6,12 @@
 #[path = "../walk/home.rs"]
 #[expect(dead_code, reason = "the other test binary uses the rest")]
 mod home;
+mod resumed;
 mod scenes;
 
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
     sandbox::run_if_launcher();
-    support::cases::run(scenes::CASES.to_vec())
+    support::cases::run([scenes::CASES, resumed::CASES].concat())
 }

@@ -54,21 +54,25 @@ pub const CASES: &[Case] = &[
 const LONG: Duration = Duration::from_secs(60);
 const OLD: &str = "  return all;\n";
 
-struct Stage {
-    home: Home,
-    model: ScriptedModel,
+pub struct Stage {
+    pub home: Home,
+    pub model: ScriptedModel,
 }
 
 impl Stage {
-    fn new(script: impl Into<Script>) -> Self {
-        let model = ScriptedModel::start_with(Rules::default().forbid("/root/").may_compact(), script);
+    pub fn new(script: impl Into<Script>) -> Self {
+        Self::under(Rules::default(), script)
+    }
+
+    pub fn under(rules: Rules, script: impl Into<Script>) -> Self {
+        let model = ScriptedModel::start_with(rules.forbid("/root/").may_compact(), script);
         let mut home = Home::of(Project::data("adds"));
         home.house.sandbox = Ok(Sandbox::open().unwrap());
         home.house.model = Ok(Arc::new(panel(&model)));
         Self { home, model }
     }
 
-    fn request(&self, text: &str) -> Request {
+    pub fn request(&self, text: &str) -> Request {
         let limits = Limits {
             budget_microdollars: Some(500_000),
             max_tokens: Some(1_000_000),
@@ -78,13 +82,13 @@ impl Stage {
         Request { plan_policy: PlanPolicy::Skip, limits, ..self.home.request(text, Engine::Model, None) }
     }
 
-    fn run(&self, request: Request) -> (TaskId, Conclusion) {
+    pub fn run(&self, request: Request) -> (TaskId, Conclusion) {
         let mut walk = Walk::begin(&self.home.house, request).unwrap().unwrap();
         let conclusion = walk.run().unwrap();
         (walk.id().clone(), conclusion)
     }
 
-    fn resume(&self, id: &TaskId) -> Conclusion {
+    pub fn resume(&self, id: &TaskId) -> Conclusion {
         Walk::resume(&self.home.house, id).unwrap().run().unwrap()
     }
 
@@ -115,7 +119,7 @@ fn panel_with(model: &ScriptedModel, escalation: Option<&str>) -> model::Panel {
     model::Panel::new(&settings).unwrap()
 }
 
-fn edit(old: &str, new: &str) -> Value {
+pub fn edit(old: &str, new: &str) -> Value {
     json!({ "edits": [{ "path": "sum.js", "old": old, "new": new }] })
 }
 
