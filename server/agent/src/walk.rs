@@ -249,11 +249,11 @@ impl<'h> Walk<'h> {
     fn admit(&mut self) -> Result<Option<Conclusion>, Error> {
         let mut notes = Vec::new();
         let request = &self.state.request;
+        if request.engine != Engine::Patch && !request.tools.contains(&Tool::Edit) {
+            let what = "the request permits no edits (`--tools` leaves `edit` out)".to_owned();
+            return Ok(Some(Conclusion::Stopped { reason: StopReason::OutOfScope { what } }));
+        }
         if request.engine == Engine::Compiler {
-            if !request.tools.contains(&Tool::Edit) {
-                let what = "the request permits no edits (`--tools` leaves `edit` out)".to_owned();
-                return Ok(Some(Conclusion::Stopped { reason: StopReason::OutOfScope { what } }));
-            }
             if let Err(reason) = &self.house.sandbox {
                 return Ok(Some(Conclusion::Infrastructure { reason: reason.clone() }));
             }

@@ -18,6 +18,8 @@ use crate::source::Source;
 /// How long a model that could not be reached is passed over, where there is a fallback.
 const REST: Duration = Duration::from_secs(300);
 const PATIENCE: u64 = 900;
+/// As long as that, at most, a model is waited for that another one can stand in for.
+const PATIENCE_BEFORE_FALLBACK: Duration = Duration::from_secs(30);
 const CONNECT: u64 = 20;
 const IDLE: u64 = 300;
 
@@ -108,8 +110,10 @@ impl Model for Panel {
         };
         let mut why = String::new();
         if !desk.rests() {
-            match Meter::new(&desk.first, &self.experience, ledger, waiting).call(call, self.patience) {
-                Err(ModelError::Unavailable(first)) => {
+            let patience = self.patience.min(PATIENCE_BEFORE_FALLBACK);
+            match Meter::new(&desk.first, &self.experience, ledger, waiting).call(call, patience) {
+                // Also where it does not take the key or does not know the model: that is said, and work goes on.
+                Err(ModelError::Unavailable(first) | ModelError::Refused(first)) => {
                     desk.note(true);
                     waiting.paused(&format!("{first}; {} is asked instead", fallback.profile().name), Duration::ZERO);
                     why = format!("{first}; ");

@@ -61,8 +61,8 @@ impl Walk<'_> {
     }
 
     /// Tests that only pass because the change rewrote them prove nothing about the rest of it: the files of tests as they
-    /// were are put back, and what fails then is named, also where it failed at base: passing was what was claimed. A test
-    /// file that the request or a plan that the developer approved names outright may change.
+    /// were are put back, and what fails then is named, also where it failed at base: passing was what was claimed. Where
+    /// the request, or a plan that the developer approved, names the file outright it may change, and that is said.
     fn hold_to_the_old_tests(
         &mut self,
         base: &TreeId,
@@ -71,27 +71,51 @@ impl Walk<'_> {
         judgement: &mut Judgement,
     ) -> Result<(), Error> {
         let files = worktree::published_files(&self.store, base, tree)?;
-        let rewritten: Vec<TreePath> = files
-            .into_iter()
-            .filter(|file| file.before.is_some() && is_test(&file.path))
-            .map(|file| file.path)
-            .collect();
+        let rewritten = files.into_iter().filter(|file| file.before.is_some() && is_test(&file.path));
         let named = self.named_outright();
-        let (allowed, put_back): (Vec<TreePath>, Vec<TreePath>) =
-            rewritten.into_iter().partition(|path| named.contains(&path.to_string()));
-        for path in allowed {
-            judgement.limitations.push(Limitation::at(
-                path,
-                None,
-                "a test that was there before was changed, as the request says",
-            ));
+        let (allowed, held): (Vec<TreePath>, Vec<TreePath>) =
+            rewritten.map(|file| file.path).partition(|path| named.contains(&path.to_string()));
+        let as_it_was =
+            |path| Limitation::at(path, None, "this test file was changed; the change passes it as it was, too");
+        if !held.is_empty() {
+            match self.failing_as_they_were(base, tree, &held, shown, judgement)?.as_slice() {
+                [] => judgement.limitations.extend(held.iter().cloned().map(as_it_was)),
+                failing => {
+                    judgement.reasons.push(format!(
+                        "{} only passes because the change rewrote the test; name its file in the request (`--paths`, without a wildcard) if it is meant to change",
+                        first_of(failing)
+                    ));
+                    return Ok(());
+                }
+            }
         }
-        if put_back.is_empty() {
-            return Ok(());
+        if !allowed.is_empty() {
+            match self.failing_as_they_were(base, tree, &allowed, shown, judgement)?.as_slice() {
+                [] => judgement.limitations.extend(allowed.into_iter().map(as_it_was)),
+                failing => {
+                    let text = format!(
+                        "{} only passes because the change rewrote the test, whose file the request or the approved plan names as one that may change: see whether it was meant like this",
+                        first_of(failing)
+                    );
+                    judgement.limitations.push(Limitation::at(allowed[0].clone(), None, text));
+                }
+            }
         }
+        Ok(())
+    }
+
+    /// The tests that do not pass, or did not pass before, with these files as they were.
+    fn failing_as_they_were(
+        &mut self,
+        base: &TreeId,
+        tree: &TreeId,
+        files: &[TreePath],
+        shown: &[Receipt],
+        judgement: &Judgement,
+    ) -> Result<Vec<ItemId>, Error> {
         let entries = self.store.entries(base)?;
         let mut changes = BTreeMap::new();
-        for path in &put_back {
+        for path in files {
             let Some(entry) = entries.get(path) else { continue };
             changes.insert(path.clone(), Some((self.store.blob(entry.blob)?, entry.mode)));
         }
@@ -107,18 +131,7 @@ impl Walk<'_> {
             let claimed = passed_only(shown, &self.receipts_of(&old, &keys)?);
             new.chain(claimed).collect()
         };
-        match failing.into_iter().collect::<Vec<_>>().as_slice() {
-            [] => judgement.limitations.extend(put_back.into_iter().map(|path| {
-                Limitation::at(path, None, "this test file was changed; the change passes it as it was, too")
-            })),
-            [first, rest @ ..] => {
-                let more = if rest.is_empty() { String::new() } else { format!(" and {} more", rest.len()) };
-                judgement.reasons.push(format!(
-                    "{first}{more} only passes because the change rewrote the test; name its file in the request (`--paths`) if it is meant to change"
-                ));
-            }
-        }
-        Ok(())
+        Ok(failing.into_iter().collect())
     }
 
     /// Paths that the request, or a plan that the developer wrote or approved, names without a wildcard.
@@ -128,6 +141,14 @@ impl Walk<'_> {
             named.extend(self.state.plan.iter().flat_map(|plan| &plan.steps).flat_map(|step| step.scope.paths.clone()));
         }
         named
+    }
+}
+
+fn first_of(items: &[ItemId]) -> String {
+    match items {
+        [only] => only.to_string(),
+        [first, rest @ ..] => format!("{first} and {} more", rest.len()),
+        [] => String::new(),
     }
 }
 

@@ -63,7 +63,9 @@ impl Walk<'_> {
             let what = "the developer stopped it after failures that repeated".to_owned();
             return Ok(Err(self.hand_over_best(StopReason::NonProgress { what })?));
         }
-        let max = self.state.request.limits.max_attempts;
+        // Whoever lets it go on after failures that repeat grants an attempt more.
+        let granted = work.answers.iter().filter(|it| it.question.starts_with(SHALL_I) && !stops(it)).count();
+        let max = self.state.request.limits.max_attempts.saturating_add(u32::try_from(granted).unwrap_or(u32::MAX));
         let tried = self.state.attempts.len();
         let spent = tried >= max as usize;
         match course(fresh, &work.nudged) {

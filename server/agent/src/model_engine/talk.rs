@@ -29,6 +29,8 @@ const OUTPUT: u64 = 16_384;
 const ARGUMENTS: usize = 256 << 10;
 /// Answers in a row that call no tool.
 const WORDS_ONLY: usize = 3;
+/// Plans, questions or diagnoses in a row that cannot be taken for the same reason.
+const SAME_REFUSAL: usize = 4;
 
 /// What the model engine holds while it works; all of it follows from journal and store.
 pub(crate) struct Desk {
@@ -54,6 +56,27 @@ struct Kept {
     came: Option<Message>,
 }
 
+/// What came again and again in a conversation, as far as this process has seen.
+#[derive(Debug, Default)]
+struct Tally {
+    /// Exchanges in a row without a new tree.
+    idle: usize,
+    /// Answers in a row that called no tool.
+    words: usize,
+    refused: Option<(String, usize)>,
+}
+
+impl Tally {
+    /// Counts a refusal; answers it once it was the same too often.
+    fn refused(&mut self, why: Option<String>) -> Option<String> {
+        let known = self.refused.take();
+        let why = why?;
+        let times = known.filter(|(last, _)| *last == why).map_or(1, |(_, times)| times + 1);
+        self.refused = Some((why.clone(), times));
+        (times >= SAME_REFUSAL).then_some(why)
+    }
+}
+
 /// How a conversation ended.
 #[derive(Debug)]
 pub(crate) enum Talked {
@@ -62,15 +85,6 @@ pub(crate) enum Talked {
     Stuck(String),
     /// The task ends like this.
     Over(Conclusion),
-}
-
-/// How many exchanges in a row led nowhere, as far as this process has seen.
-#[derive(Debug, Default)]
-struct Tally {
-    /// Without a new tree.
-    idle: usize,
-    /// Without a call.
-    words: usize,
 }
 
 impl Walk<'_> {
@@ -187,7 +201,7 @@ impl Walk<'_> {
         let source = last.came.as_ref().unwrap_or(&last.sent);
         let calls: Vec<(String, String, Arguments)> = source.blocks.iter().filter_map(call_of).collect();
         let mut blocks = Vec::new();
-        let (mut end, mut reached) = (None, tree.clone());
+        let (mut end, mut reached, mut refused) = (None, tree.clone(), None);
         for (id, name, arguments) in &calls {
             // What stands after the end of a conversation is answered, so that every call has its result, and not done.
             if end.is_some() {
@@ -199,6 +213,9 @@ impl Walk<'_> {
                 return Ok(Some(Talked::Over(reason)));
             }
             blocks.push(result(&quoter, id, &output.text, output.failed));
+            if output.failed && matches!(name.as_str(), "propose_plan" | "ask" | "diagnose") {
+                refused = Some(output.text);
+            }
             end = output.end;
         }
         match end {
@@ -211,6 +228,9 @@ impl Walk<'_> {
                 *tree = reached;
                 return Ok(end.map(Talked::End));
             }
+        }
+        if let Some(why) = tally.refused(refused) {
+            return Ok(Some(Talked::Stuck(format!("what the model gave {SAME_REFUSAL} times cannot be taken: {why}"))));
         }
         tally.idle = if reached == *tree { tally.idle + 1 } else { 0 };
         tally.words = if calls.is_empty() { tally.words + 1 } else { 0 };

@@ -1,7 +1,7 @@
 //! What a tool call does. The model proposes; whether it may, and what it means, is decided here.
 
 use task::port::{Arguments, Origin, Refactoring, Stage};
-use task::{AttemptId, Event, Plan, Question, Step, Tool, TreeId};
+use task::{AttemptId, Event, Plan, Question, Step, Tool, TreeId, TreePath};
 
 use super::arguments::{
     Ask, Assist, At, CheckNamed, Create, Diagnosis, Done, Edits, Move, Named, Proposed, Read, Rename, ReplacePattern,
@@ -222,11 +222,7 @@ impl Walk<'_> {
     fn check_tool(&mut self, tree: &TreeId, name: &str) -> Result<Output, Error> {
         let known = self.checks_of(tree)?;
         if !known.iter().any(|id| id == name) {
-            return Ok(Output::failed(format!(
-                "there is no check `{}`; there are {}",
-                task::printable(name),
-                known.join(", ")
-            )));
+            return Ok(Output::failed(no_check(name, &known)));
         }
         let base = self.base()?;
         let (_, judgement) = self.prove_some(&base, tree, Some(&[name.to_owned()]))?;
@@ -260,8 +256,15 @@ impl Walk<'_> {
     fn plan_tool(&self, seat: &Seat, tree: &TreeId, proposed: Proposed) -> Result<Output, Error> {
         let known = self.checks_of(tree)?;
         if let Some(made_up) = proposed.steps.iter().flat_map(|step| &step.checks).find(|name| !known.contains(name)) {
-            let (name, known) = (task::printable(made_up), known.join(", "));
-            return Ok(Output::failed(format!("there is no check `{name}`; there are {known}")));
+            return Ok(Output::failed(no_check(made_up, &known)));
+        }
+        for step in &proposed.steps {
+            if let Some(outside) = self.outside_the_request(&step.paths)? {
+                let (id, permitted) = (task::printable(&step.id), self.state.request.scope.paths.join(", "));
+                return Ok(Output::failed(format!(
+                    "step {id} names {outside}, and the request permits changes of {permitted} only: leave it out, or ask"
+                )));
+            }
         }
         let because = task::printable(proposed.because.trim());
         let present = self.state.plan.as_ref().map(|plan| plan.version);
@@ -278,6 +281,17 @@ impl Walk<'_> {
             Ok(plan) => Output::end(End::Plan(plan)),
             Err(why) => Output::failed(format!("the plan cannot be taken: {why}")),
         })
+    }
+
+    /// The first path without a wildcard that the request does not let change.
+    fn outside_the_request(&self, paths: &[String]) -> Result<Option<TreePath>, Error> {
+        let literal = paths.iter().filter(|path| !path.contains(['*', '?', '[', '{']));
+        for path in literal.filter_map(|path| path.parse::<TreePath>().ok()) {
+            if !self.state.request.scope.admits(&path)? {
+                return Ok(Some(path));
+            }
+        }
+        Ok(None)
     }
 
     /// Before a step counts as finished the compiler looks at it, and mends for nothing what it can.
@@ -298,6 +312,14 @@ impl Walk<'_> {
         let said = quoter.block(Origin::Output, "the compiler's view of the tree", &seen.join("\n"), 8192);
         let mended = if mended > 0 { format!(" It has mended {mended} others by itself.") } else { String::new() };
         Ok(Output::failed(format!("not finished: the compiler sees what the base does not show.{mended}\n{said}")))
+    }
+}
+
+fn no_check(name: &str, known: &[String]) -> String {
+    let name = task::printable(name);
+    match known {
+        [] => format!("there is no check `{name}`: no check of this project is known here, so leave `checks` out"),
+        known => format!("there is no check `{name}`; there are {}", known.join(", ")),
     }
 }
 

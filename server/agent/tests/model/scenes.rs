@@ -28,6 +28,11 @@ pub const CASES: &[Case] = &[
         "a_test_that_vanishes_or_was_rewritten_counts_against_the_change",
         a_test_that_vanishes_or_was_rewritten_counts_against_the_change,
     ),
+    (
+        "a_test_that_the_approved_plan_names_may_change_and_that_is_said",
+        a_test_that_the_approved_plan_names_may_change_and_that_is_said,
+    ),
+    ("a_plan_that_cannot_be_taken_is_not_heard_for_ever", a_plan_that_cannot_be_taken_is_not_heard_for_ever),
     ("the_same_failure_brings_one_hint_and_then_a_question", the_same_failure_brings_one_hint_and_then_a_question),
     (
         "questions_wait_and_their_answers_go_on_in_the_same_conversation",
@@ -178,23 +183,62 @@ fn a_test_that_vanishes_or_was_rewritten_counts_against_the_change() {
     assert!(!matches!(conclusion, Conclusion::Verified), "{conclusion:?}");
 }
 
+fn a_test_that_the_approved_plan_names_may_change_and_that_is_said() {
+    let changes = json!({ "edits": [
+        { "path": "sum.js", "old": OLD, "new": "  return all + 1;\n" },
+        { "path": "sum.test.js", "old": "6", "new": "7" },
+    ] });
+    let step = json!({ "id": "1", "title": "t", "paths": ["sum.js", "sum.test.js"], "delivers": "d" });
+    let stage = Stage::new([
+        call("propose_plan", json!({ "steps": [step] })),
+        call("edit", changes),
+        call("done", json!({ "summary": "one more" })),
+    ]);
+    let request = Request { plan_policy: PlanPolicy::Review, ..stage.request("make it add one") };
+    let (id, _) = stage.run(request);
+    stage.home.house.journal.post(&id, &Note::ApprovePlan { version: 1 }).unwrap();
+    assert_eq!(stage.resume(&id), Conclusion::Verified);
+    let report = stage.home.take(&id).report(None).unwrap();
+    let said = format!("{:?}", report.limitations);
+    assert!(said.contains("adds only passes because the change rewrote the test"), "{said}");
+}
+
+fn a_plan_that_cannot_be_taken_is_not_heard_for_ever() {
+    let step = json!({ "id": "1", "title": "t", "paths": ["sum.js"], "delivers": "d", "checks": ["made up"] });
+    let stage = Stage::new([call("propose_plan", json!({ "steps": [step] })).times(9)]);
+    let (_, conclusion) = stage.run(Request { plan_policy: PlanPolicy::Auto, ..stage.request("make it add zero") });
+    let Conclusion::Stopped { reason: StopReason::NonProgress { what } } = &conclusion else {
+        panic!("{conclusion:?}")
+    };
+    assert!(what.contains("4 times") && what.contains("there is no check `made up`; there are "), "{what}");
+    assert_eq!(stage.model.requests(), 4);
+    // A file that the request does not let change is refused where it is planned.
+    let step = json!({ "id": "1", "title": "t", "paths": ["other.js"], "delivers": "d" });
+    let stage = Stage::new([call("propose_plan", json!({ "steps": [step] })).times(9)]);
+    let scope = task::Scope::new(vec!["sum.js".into()]).unwrap();
+    let request = Request { plan_policy: PlanPolicy::Auto, scope, ..stage.request("make it add zero") };
+    let (_, conclusion) = stage.run(request);
+    assert!(format!("{conclusion:?}").contains("permits changes of sum.js only"), "{conclusion:?}");
+}
+
 fn the_same_failure_brings_one_hint_and_then_a_question() {
-    let stage = Stage::new(Script::playing(move |seen| {
-        let number = seen.number;
-        if seen.says("call `diagnose`") && seen.last_results().is_empty() {
-            return call("diagnose", json!({ "cause": "unknown", "fix": "unknown" }));
-        }
-        if seen.last_results().iter().any(|(tool, _)| *tool == "edit") {
-            return call("done", json!({ "summary": "tried" }));
-        }
-        call(
-            "edit",
-            json!({ "edits": [{ "path": "sum.js", "old": "export function sum(numbers) {\n", "new": format!("export function sum(numbers) {{\n  if (numbers) return {number} - {number};\n") }] }),
-        )
-    }));
-    let request = stage.request("make it add zero");
-    let limits = Limits { max_attempts: 10, ..request.limits.clone() };
-    let (id, conclusion) = stage.run(Request { limits, ..request });
+    let fails = || {
+        Script::playing(move |seen| {
+            let number = seen.number;
+            if seen.says("call `diagnose`") && seen.last_results().is_empty() {
+                return call("diagnose", json!({ "cause": "unknown", "fix": "unknown" }));
+            }
+            if seen.last_results().iter().any(|(tool, _)| *tool == "edit") {
+                return call("done", json!({ "summary": "tried" }));
+            }
+            call(
+                "edit",
+                json!({ "edits": [{ "path": "sum.js", "old": "export function sum(numbers) {\n", "new": format!("export function sum(numbers) {{\n  if (numbers) return {number} - {number};\n") }] }),
+            )
+        })
+    };
+    let stage = Stage::new(fails());
+    let (id, conclusion) = stage.run(stage.request("make it add zero"));
     let Conclusion::NeedsAnswer { question } = &conclusion else { panic!("{conclusion:?}") };
     assert!(question.text.contains("3 times"), "{question:?}");
     assert_eq!(stage.count(&id, |event| matches!(event, Event::Nudged { .. })), 1);
@@ -203,6 +247,16 @@ fn the_same_failure_brings_one_hint_and_then_a_question() {
     let conclusion = stage.resume(&id);
     assert!(matches!(conclusion, Conclusion::Stopped { reason: StopReason::NonProgress { .. } }), "{conclusion:?}");
     assert!(stage.home.take(&id).state().tree.is_some());
+
+    // Whoever lets it go on has it try once more, although the attempts are used up.
+    let stage = Stage::new(fails());
+    let (id, conclusion) = stage.run(stage.request("make it add zero"));
+    let Conclusion::NeedsAnswer { question } = &conclusion else { panic!("{conclusion:?}") };
+    let answers = vec![task::Answer { question: question.text.clone(), text: question.options[1].clone() }];
+    stage.home.house.journal.post(&id, &Note::Answer { answers }).unwrap();
+    let conclusion = stage.resume(&id);
+    assert!(!matches!(conclusion, Conclusion::Verified), "{conclusion:?}");
+    assert_eq!(stage.count(&id, |event| matches!(event, Event::AttemptStarted { .. })), 4);
 }
 
 fn questions_wait_and_their_answers_go_on_in_the_same_conversation() {

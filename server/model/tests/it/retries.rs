@@ -90,6 +90,22 @@ fn the_fallback_is_asked_when_the_first_cannot_be() {
 }
 
 #[test]
+fn the_fallback_is_asked_when_the_first_takes_no_key() {
+    let rules = || Rules::default().models(["scripted", "other"]);
+    let first = ScriptedModel::start_with(rules(), [status(401)]);
+    let second = ScriptedModel::start_with(rules(), [say("here")]);
+    let mut settings = settings(Wire::Anthropic, &first.base_url());
+    let other = crate::home::settings(Wire::Openai, &second.base_url());
+    settings.providers.insert("there".into(), other.providers["here"].clone());
+    settings.fallback = Some("there/other".into());
+    let panel = Panel::new(&settings).unwrap();
+    let (mut book, listener) = (Book::default(), Listener::default());
+    assert_eq!(words(&panel.call(&call("go"), &mut book, &listener).unwrap()), "here");
+    let last = listener.pauses.borrow().last().unwrap().0.clone();
+    assert!(last.contains("there/other is asked instead"), "{last}");
+}
+
+#[test]
 fn a_provider_that_comes_back_is_found_again() {
     for wire in WIRES {
         let model = ScriptedModel::start([say("one"), say("two")]);
