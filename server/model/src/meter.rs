@@ -59,7 +59,7 @@ impl<'a> Meter<'a> {
             let fault = match self.source.attempt(call, worst.output, self.waiting) {
                 Ok(raw) => {
                     if let Some(used) = &raw.used {
-                        let input = used.input + used.cache_read + used.cache_written;
+                        let input = used.sent();
                         self.experience.learn(call, &worst.model, counted, input);
                     }
                     self.settle(id, &worst, raw.used.map(|used| (used, true)))?;

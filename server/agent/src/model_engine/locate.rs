@@ -4,6 +4,12 @@
 
 use std::ops::Range;
 
+/// Lines that are compared one by one with every place of a text: more would take hours in a text of equal lines.
+const LOOSE_LINES: usize = 400;
+/// Characters of a line that tell how much it is like another, and lines that are looked at.
+const LIKE_CHARACTERS: usize = 160;
+const LIKE_LINES: usize = 20_000;
+
 /// Where a text stands, and what stands there instead.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Located {
@@ -60,7 +66,7 @@ pub(crate) fn locate(text: &str, old: &str, new: &str) -> Result<Located, String
 /// Runs of whole lines that are equal but for spaces at their ends.
 fn loosely(text: &str, old: &str) -> Vec<Range<usize>> {
     let wanted: Vec<&str> = old.trim_matches(['\r', '\n']).lines().map(str::trim_end).collect();
-    if wanted.iter().all(|line| line.is_empty()) {
+    if wanted.len() > LOOSE_LINES || wanted.iter().all(|line| line.is_empty()) {
         return Vec::new();
     }
     let mut lines = Vec::new();
@@ -78,9 +84,15 @@ fn loosely(text: &str, old: &str) -> Vec<Range<usize>> {
 fn nearest(text: &str, old: &str) -> String {
     let Some(first) = old.lines().map(str::trim).find(|line| !line.is_empty()) else { return String::new() };
     let lines: Vec<&str> = text.lines().collect();
-    let score = |line: &&str| strsim::normalized_levenshtein(line.trim(), first);
-    let best =
-        lines.iter().enumerate().take(20_000).map(|(at, line)| (score(line), at)).max_by(|a, b| a.0.total_cmp(&b.0));
+    let beginning = |line: &str| line.trim().chars().take(LIKE_CHARACTERS).collect::<String>();
+    let first = beginning(first);
+    let score = |line: &&str| strsim::normalized_levenshtein(&beginning(line), &first);
+    let best = lines
+        .iter()
+        .enumerate()
+        .take(LIKE_LINES)
+        .map(|(at, line)| (score(line), at))
+        .max_by(|a, b| a.0.total_cmp(&b.0));
     match best {
         Some((score, at)) if score > 0.6 => {
             let from = at.saturating_sub(1);
@@ -116,6 +128,17 @@ mod tests {
         assert_eq!(replaced("if a {  \n    b\n}\nc", "if a {\n    b\n}", "if z {\n}"), "if z {\n}\nc");
         let twice = locate("a  \nb\na \nb\n", "a\nb", "x").unwrap_err();
         assert!(twice.contains("several"), "{twice}");
+    }
+
+    #[test]
+    fn long_lines_and_many_equal_lines_take_no_time() {
+        let start = std::time::Instant::now();
+        let error = locate(&"a".repeat(4 << 20), &"b".repeat(250_000), "x").unwrap_err();
+        assert!(error.contains("does not stand there"), "{error}");
+        let error = locate(&"a\n".repeat(2_000_000), &("a\n".repeat(60_000) + "b"), "x").unwrap_err();
+        assert!(error.contains("does not stand there"), "{error}");
+        // Hours, where every place was compared with every line.
+        assert!(start.elapsed() < std::time::Duration::from_secs(120));
     }
 
     #[test]

@@ -69,8 +69,9 @@ impl Collector {
 }
 
 fn append(block: &mut Value, key: &str, text: &str) {
-    let whole = block[key].as_str().unwrap_or_default().to_owned() + text;
-    block[key] = whole.into();
+    let Some(block) = block.as_object_mut() else { return };
+    let whole = block.get(key).and_then(Value::as_str).unwrap_or_default().to_owned() + text;
+    block.insert(key.to_owned(), whole.into());
 }
 
 impl Collect for Collector {
@@ -86,6 +87,9 @@ impl Collect for Collector {
             }
             "content_block_start" => {
                 let start = json["content_block"].clone();
+                if !start.is_object() {
+                    return Err(Break::Garbage);
+                }
                 let text = start["text"].as_str().unwrap_or_default().to_owned();
                 heard(&text);
                 let index = json["index"].as_u64().unwrap_or(self.blocks.len() as u64);
@@ -132,7 +136,7 @@ impl Collect for Collector {
     }
 
     fn used(&self) -> Option<Used> {
-        self.used.filter(|used| used.input + used.cache_read + used.cache_written > 0)
+        self.used.filter(|used| used.sent() > 0)
     }
 
     fn finish(self: Box<Self>) -> RawReply {

@@ -85,6 +85,23 @@ fn bytes_that_are_no_http_are_a_lost_answer() {
 }
 
 #[test]
+fn events_of_another_shape_are_a_lost_answer_and_never_the_end_of_the_process() {
+    let shapes = ["\"thinking\"", "3", "null", "[]", "{}", "{\"type\": 7, \"text\": [], \"thinking\": {}}"];
+    for block in shapes {
+        for kind in ["text_delta", "input_json_delta", "thinking_delta", "signature_delta"] {
+            let events = format!(
+                "data: {{\"type\": \"message_start\", \"message\": {{\"usage\": {{\"input_tokens\": 18446744073709551615, \"cache_read_input_tokens\": 18446744073709551615}}}}}}\n\n\
+                 data: {{\"type\": \"content_block_start\", \"index\": 0, \"content_block\": {block}}}\n\n\
+                 data: {{\"type\": \"content_block_delta\", \"index\": 0, \"delta\": {{\"type\": \"{kind}\", \"thinking\": \"x\", \"signature\": 1}}}}\n\n"
+            );
+            let server = Raw::start(vec![stream(events)]);
+            let (error, _) = once(Wire::Anthropic, &server.url);
+            assert!(matches!(error, ModelError::Unavailable(_)), "{block} {kind}: {error}");
+        }
+    }
+}
+
+#[test]
 fn nobody_there_costs_nothing() {
     let url = Raw::start(Vec::new()).url.clone();
     let (error, book) = once(Wire::Openai, &url);

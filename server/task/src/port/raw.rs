@@ -38,6 +38,13 @@ pub struct Used {
     pub output: u64,
 }
 
+impl Used {
+    /// Input, cached or not. What a provider reports can be anything.
+    pub fn sent(&self) -> u64 {
+        self.input.saturating_add(self.cache_read).saturating_add(self.cache_written)
+    }
+}
+
 /// Why an attempt brought nothing that could be used.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RawFault {
