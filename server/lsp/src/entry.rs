@@ -232,10 +232,17 @@ impl Entry {
             Some(Activity::Publishing) => Status::Publishing,
             _ if self.state.conclusion.is_none() && self.elsewhere => Status::Running,
             _ if matches!(self.wait(), Some(Wait::Answers { .. } | Wait::PlanApproval { .. })) => Status::NeedsYou,
+            // Between an answer and the walk that goes on with it nothing is interrupted.
+            _ if self.state.conclusion.is_none() && self.is_taken_up() => Status::Waiting,
             _ if self.state.conclusion.is_none() => Status::Interrupted,
             _ if self.is_in_review() => Status::Review,
             _ => Status::Ended,
         }
+    }
+
+    /// Whether what the developer answered is about to be gone on with.
+    fn is_taken_up(&self) -> bool {
+        self.answered.is_some() && (self.activity == Some(Activity::Noting) || self.answered > self.went_on)
     }
 
     /// Whether a diff waits for verdicts.
