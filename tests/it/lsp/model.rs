@@ -103,6 +103,11 @@ fn a_task_asks_is_answered_after_a_restart_has_its_plan_edited_and_is_steered() 
         json!({ "version": 2, "steps": [{ "id": "doc", "title": "Document it", "status": "done" }] })
     );
     assert_same(&before, &room.fingerprint());
+    // It went on three times, and was never told of as one that somebody has to resume.
+    let lines = editor.transcript();
+    let statuses = lines.iter().map(|(_, message)| &message["params"]["status"]).filter(|status| status.is_string());
+    let statuses: Vec<&Value> = statuses.collect();
+    assert!(statuses.len() > 3 && !statuses.contains(&&json!("interrupted")), "{statuses:?}");
 
     // What was rejected and why binds another try.
     let hunk = report(&editor, &id)["hunks"][0]["id"].clone();
