@@ -44,7 +44,7 @@ pub fn compare(base: &Receipt, candidate: &Receipt, renames: &Renames) -> Compar
             }
         }
     }
-    let all_known = comparison.new_failures.is_empty() && comparison.vanished.is_empty();
+    let all_known = !comparison.is_worse();
     comparison.verdict = match (candidate.verdict, all_known) {
         (Verdict::Flaky, _) => Verdict::Flaky,
         (_, false) => Verdict::Failed,

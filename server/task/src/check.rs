@@ -102,6 +102,13 @@ pub struct Item {
     pub excerpt: String,
 }
 
+impl Item {
+    /// What its failure is found again by in another tree: its signature, or its name where nothing says how it ended.
+    pub fn failure(&self) -> Signature {
+        self.signature.clone().unwrap_or_else(|| Signature(format!("no result: {}", self.id)))
+    }
+}
+
 /// Identity without line numbers, times or absolute paths, so that the same thing is found again in another tree.
 /// Several items may share one id (doc tests of one item, equal diagnostics of one file): they are compared as multisets.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{Comparison, Signature, TreeId, TreePath};
+use crate::{Comparison, Item, Signature, TreeId, TreePath};
 
 /// What the receipts say about a tree as a whole.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -29,11 +29,9 @@ impl Judgement {
 
     /// Of those only what a check found: new failures, and what vanished.
     pub fn signatures_of_failures(&self) -> Vec<Signature> {
-        let new = self.comparisons.iter().flat_map(|it| &it.new_failures);
-        let mut all: Vec<Signature> = new
-            .map(|item| item.signature.clone().unwrap_or_else(|| Signature(format!("no result: {}", item.id))))
-            .chain(self.comparisons.iter().flat_map(|it| &it.vanished).map(|id| Signature(format!("vanished: {id}"))))
-            .collect();
+        let new = self.comparisons.iter().flat_map(|it| &it.new_failures).map(Item::failure);
+        let vanished = self.comparisons.iter().flat_map(|it| &it.vanished);
+        let mut all: Vec<Signature> = new.chain(vanished.map(|id| Signature(format!("vanished: {id}")))).collect();
         all.sort();
         all
     }

@@ -79,6 +79,11 @@ pub struct Comparison {
 }
 
 impl Comparison {
+    /// Whether something that the base does not show speaks against the candidate.
+    pub fn is_worse(&self) -> bool {
+        !self.new_failures.is_empty() || !self.vanished.is_empty()
+    }
+
     /// A comparison in which nothing was compared yet.
     pub fn new(check: CheckId, verdict: Verdict, reason: Option<String>) -> Self {
         Self {

@@ -20,7 +20,7 @@ pub(crate) fn of(judgement: &Judgement, unmet: &[Item], looks: &Looks<'_>) -> St
     let mut text = String::new();
     let mut shown = 0;
     for comparison in &judgement.comparisons {
-        if comparison.new_failures.is_empty() && comparison.vanished.is_empty() {
+        if !comparison.is_worse() {
             continue;
         }
         let _ = writeln!(text, "Check `{}`:", comparison.check);

@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 
 use task::port::Stage;
 use task::{
-    Answer, Attempt, AttemptId, Conclusion, Event, Item, Judgement, Plan, Question, Signature, Step, StepId,
-    StopReason, TreeId, TreePath, Wait,
+    Answer, Attempt, AttemptId, Comparison, Conclusion, Event, Item, Judgement, Plan, Question, Signature, Step,
+    StepId, StopReason, TreeId, TreePath, Wait,
 };
 
 use super::acceptance::asks_for;
@@ -250,7 +250,7 @@ impl Walk<'_> {
         // A test that the step owes and that fails as it did at base is no new failure, and the step is not done.
         let owed = self.owed_by(step, tree, &receipts)?;
         for item in &owed {
-            let signature = item.signature.clone().unwrap_or_else(|| Signature(format!("no result: {}", item.id)));
+            let signature = item.failure();
             if !failures.contains(&signature) {
                 failures.push(signature);
             }
@@ -368,9 +368,8 @@ impl Walk<'_> {
 
 /// Whether something that could run says that the tree is wrong, or all of it that it is right.
 fn is_conclusive(judgement: &Judgement) -> bool {
-    let failing = |it: &task::Comparison| !it.new_failures.is_empty() || !it.vanished.is_empty();
     judgement.verified
-        || judgement.comparisons.iter().any(failing)
+        || judgement.comparisons.iter().any(Comparison::is_worse)
         || (!judgement.comparisons.is_empty() && judgement.comparisons.iter().all(|it| it.verdict.is_conclusive()))
 }
 

@@ -5,15 +5,20 @@ use serde_json::json;
 use support::cases::Case;
 use support::model::{Move, Rules, Script, Seen, call};
 use task::port::Role;
-use task::{Conclusion, Event, TaskId};
+use task::{Conclusion, Event, PlanPolicy, Request, TaskId};
 
 use crate::scenes::{Stage, edit};
 
-const TASK: &str = "make it add zero";
 /// Tasks that go on at the same time.
 const BESIDE: usize = 4;
 
-pub const CASES: &[Case] = &[("a_task_goes_on_after_each_of_its_facts", a_task_goes_on_after_each_of_its_facts)];
+pub const CASES: &[Case] = &[
+    ("a_task_goes_on_after_each_of_its_facts", a_task_goes_on_after_each_of_its_facts),
+    (
+        "a_plan_of_several_steps_goes_on_after_each_of_its_facts",
+        a_plan_of_several_steps_goes_on_after_each_of_its_facts,
+    ),
+];
 
 /// What the model does follows from what it was told last. Its first change is wrong.
 fn plays(seen: &Seen) -> Move {
@@ -28,10 +33,24 @@ fn plays(seen: &Seen) -> Move {
     }
 }
 
+/// A plan, and its two steps; the second changes what the first has written.
+fn plays_steps(seen: &Seen) -> Move {
+    let step = |id: &str, after: &[&str]| json!({ "id": id, "title": id, "paths": ["sum.js"], "delivers": id, "after": after });
+    match seen.last_results().first() {
+        Some(_) => call("done", json!({ "summary": "said" })),
+        None if seen.says("# Stage: planning") => {
+            call("propose_plan", json!({ "steps": [step("one", &[]), step("two", &["one"])] }))
+        }
+        None if seen.says("coding, step one") => call("edit", edit("return all;", "return all + 0;")),
+        None => call("edit", edit("return all + 0;", "return 0 + all;")),
+    }
+}
+
 /// A task of another process, which died after these facts.
-fn interrupted(stage: &Stage, facts: &[Event]) -> TaskId {
+fn interrupted(stage: &Stage, request: &Request, facts: &[Event]) -> TaskId {
     let journal = &stage.home.house.journal;
-    let (id, lease) = journal.begin(&stage.request(TASK)).unwrap();
+    let request = Request { id: journal::fresh_id().unwrap(), ..request.clone() };
+    let (id, lease) = journal.begin(&request).unwrap();
     let lease = lease.unwrap();
     for event in &facts[1..] {
         journal.append(&lease, event).unwrap();
@@ -41,15 +60,26 @@ fn interrupted(stage: &Stage, facts: &[Event]) -> TaskId {
 }
 
 fn a_task_goes_on_after_each_of_its_facts() {
+    goes_on_after_each_fact(plays, PlanPolicy::Skip);
+}
+
+fn a_plan_of_several_steps_goes_on_after_each_of_its_facts() {
+    let facts = goes_on_after_each_fact(plays_steps, PlanPolicy::Auto);
+    assert!(facts.iter().any(|event| matches!(event, Event::StepsStale { .. })));
+}
+
+/// The facts of a task to whose end every process comes, whenever the one before died.
+fn goes_on_after_each_fact(plays: fn(&Seen) -> Move, plan_policy: PlanPolicy) -> Vec<Event> {
     // Each task that goes on has messages of the whole one, and a mark of its own.
     let rules = Rules::default().conversation(|seen| seen.number.to_string());
     let stage = Stage::under(rules, Script::playing(plays));
-    let (whole, conclusion) = stage.run(stage.request(TASK));
+    let request = Request { plan_policy, ..stage.request("make it add zero") };
+    let (whole, conclusion) = stage.run(request.clone());
     assert_eq!(conclusion, Conclusion::Verified, "{}", stage.model.transcript());
     let facts = stage.home.events(&whole);
     let goes_on_after = |died: usize| {
         let (before, after) = facts.split_at(died);
-        let id = interrupted(&stage, before);
+        let id = interrupted(&stage, &request, before);
         let (end, last) = (stage.resume(&id), before.last().unwrap().kind());
         assert_eq!(end, Conclusion::Verified, "after fact {died}, {last}");
         let is_call = |event: &&Event| matches!(event, Event::CallReserved { .. });
@@ -64,4 +94,5 @@ fn a_task_goes_on_after_each_of_its_facts() {
         }
     });
     stage.model.assert_clean();
+    facts
 }
