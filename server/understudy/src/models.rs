@@ -56,8 +56,10 @@ pub fn open(settings: &Settings) -> Models {
             Panel::new(&section).map_err(|error| sentence(&error, &keys))
         }
     };
+    // Where the home folder is a link, programs print where it leads.
     let home = std::env::var("HOME").ok().filter(|home| home.starts_with('/'));
-    Models { panel, wanted, keys: found, redactor: Redactor::new(secrets, home) }
+    let real = home.as_ref().and_then(|home| std::fs::canonicalize(home).ok()?.into_os_string().into_string().ok());
+    Models { panel, wanted, keys: found, redactor: Redactor::new(secrets, home.into_iter().chain(real)) }
 }
 
 /// Whether the user wants the models of the editor, and the patience with them.
