@@ -1,6 +1,7 @@
 //! Limits of a task as a client names them.
 
 use serde::Deserialize;
+use task::Limits;
 
 use crate::mail::Refusal;
 
@@ -21,8 +22,8 @@ impl LimitParams {
     /// Whether each is a limit that a task can have.
     pub fn sound(&self) -> Result<(), Refusal> {
         let bad = |sentence: &str| Err(Refusal::BadParams(sentence.to_owned()));
-        if self.max_iterations.is_some_and(|attempts| !(1..=10).contains(&attempts)) {
-            return bad("`limits.max_iterations` is a number from 1 to 10");
+        if self.max_iterations.is_some_and(|attempts| !(1..=Limits::MOST_ATTEMPTS).contains(&attempts)) {
+            return bad(&format!("`limits.max_iterations` is a number from 1 to {}", Limits::MOST_ATTEMPTS));
         }
         if self.timeout_seconds == Some(0) {
             return bad("`limits.timeout_seconds` is at least 1");

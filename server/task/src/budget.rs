@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Limits {
-    /// Tries at the plan, at least 1.
+    /// Tries at the plan, from 1 to [`Limits::MOST_ATTEMPTS`].
     pub max_attempts: u32,
     /// Dollars in millionths; `None` where no model is used. Reserved before each call.
     pub budget_microdollars: Option<u64>,
@@ -23,6 +23,11 @@ pub struct Limits {
     pub check_timeout_ms: u64,
     /// Data memory of each sandboxed process, in bytes; `None` takes the sandbox's default.
     pub check_memory_bytes: Option<u64>,
+}
+
+impl Limits {
+    /// Whoever failed so often will not succeed by another try.
+    pub const MOST_ATTEMPTS: u32 = 10;
 }
 
 impl Default for Limits {

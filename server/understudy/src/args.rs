@@ -5,7 +5,7 @@ mod tasks;
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
-use task::PlanPolicy;
+use task::{Limits, PlanPolicy};
 
 pub use tasks::{Onward, Raise, Tasks};
 
@@ -92,7 +92,7 @@ pub struct Common {
     #[arg(long, value_name = "GLOB", value_delimiter = ',')]
     pub paths: Vec<String>,
     /// Attempts at most
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10))]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=i64::from(Limits::MOST_ATTEMPTS)))]
     pub max_attempts: Option<u32>,
     /// Active time of the task at most, in seconds
     #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..))]

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use serde::Deserialize;
-use task::{Engine, PlanPolicy};
+use task::{Engine, Limits, PlanPolicy};
 
 /// What the user's `config.toml` may say; unknown keys are an error, so that a typing mistake is not a silent default.
 #[derive(Debug, Default, Deserialize)]
@@ -41,8 +41,6 @@ pub struct Settings {
 const BUDGET_MICRODOLLARS: u64 = 500_000;
 const MAX_TOKENS: u64 = 1_000_000;
 const MODEL_TIMEOUT_MS: u64 = 600_000;
-/// More attempts than these are not what helps.
-const MOST_ATTEMPTS: u64 = 10;
 
 /// Settings that cannot be read.
 #[derive(Debug, thiserror::Error)]
@@ -118,7 +116,7 @@ impl Settings {
         self.check_timeout = self.check_timeout.or(number("check_timeout")?);
         let attempts = number("max_attempts")?.map(|attempts| u32::try_from(attempts).unwrap_or(u32::MAX));
         self.max_attempts = self.max_attempts.or(attempts);
-        Ok(())
+        few_enough(attempts)
     }
 
     fn validated(self) -> Result<Self, SettingsError> {
@@ -133,9 +131,7 @@ impl Settings {
                 return Err(SettingsError::TooSmall { what, least: 1 });
             }
         }
-        if self.max_attempts.map(u64::from).is_some_and(|attempts| attempts > MOST_ATTEMPTS) {
-            return Err(SettingsError::TooLarge { what: "max_attempts", most: MOST_ATTEMPTS });
-        }
+        few_enough(self.max_attempts)?;
         for (what, dollars) in [("budget_usd", self.budget_usd), ("escalation_usd", self.escalation_usd)] {
             if dollars.is_some_and(|dollars| microdollars(dollars).is_none()) {
                 return Err(SettingsError::Dollars { what });
@@ -171,10 +167,10 @@ impl Settings {
     }
 
     /// The limits of a request, where flags say nothing else. Only a model costs tokens and dollars.
-    pub fn limits(&self, engine: Engine) -> task::Limits {
-        let default = task::Limits::default();
+    pub fn limits(&self, engine: Engine) -> Limits {
+        let default = Limits::default();
         let milliseconds = |seconds: u64| seconds.saturating_mul(1000);
-        let mut limits = task::Limits {
+        let mut limits = Limits {
             max_attempts: self.max_attempts.unwrap_or(default.max_attempts),
             timeout_ms: self.timeout.map_or(default.timeout_ms, milliseconds),
             check_timeout_ms: self.check_timeout.map_or(default.check_timeout_ms, milliseconds),
@@ -188,6 +184,16 @@ impl Settings {
             limits.max_tokens = self.max_tokens.or(Some(MAX_TOKENS));
         }
         limits
+    }
+}
+
+/// More attempts are not what helps.
+fn few_enough(attempts: Option<u32>) -> Result<(), SettingsError> {
+    match attempts {
+        Some(attempts) if attempts > Limits::MOST_ATTEMPTS => {
+            Err(SettingsError::TooLarge { what: "max_attempts", most: Limits::MOST_ATTEMPTS.into() })
+        }
+        _ => Ok(()),
     }
 }
 
@@ -238,8 +244,10 @@ mod tests {
         settings.fill_in(&money).unwrap();
         assert!(settings.budget_usd.is_none() && settings.plan.is_none(), "an editor's settings spend no money");
         assert!(settings.allow_commands.is_empty() && settings.model.is_none());
-        let odd = Settings::default().fill_in(&serde_json::json!({ "max_attempts": "many" })).unwrap_err();
-        assert!(odd.to_string().contains("max_attempts"), "{odd}");
+        for (attempts, words) in [(serde_json::json!("many"), "max_attempts"), (serde_json::json!(11), "10")] {
+            let odd = Settings::default().fill_in(&serde_json::json!({ "max_attempts": attempts })).unwrap_err();
+            assert!(odd.to_string().contains(words), "{odd}");
+        }
     }
 
     #[test]

@@ -88,7 +88,7 @@ fn raised(from: &Limits, to: &Limits) -> Limits {
         (None, _) => None,
     };
     Limits {
-        max_attempts: from.max_attempts.max(to.max_attempts.min(10)),
+        max_attempts: from.max_attempts.max(to.max_attempts.min(Limits::MOST_ATTEMPTS)),
         budget_microdollars: more(from.budget_microdollars, to.budget_microdollars),
         max_tokens: more(from.max_tokens, to.max_tokens),
         escalation_microdollars: more(from.escalation_microdollars, to.escalation_microdollars),

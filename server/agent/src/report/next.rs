@@ -2,7 +2,7 @@
 
 use schemars::JsonSchema;
 use serde::Serialize;
-use task::{Conclusion, Diff, Engine, PublicationEnd, State, StopReason, TreeId, Wait, dollars};
+use task::{Conclusion, Diff, Engine, Limits, PublicationEnd, State, StopReason, TreeId, Wait, dollars};
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct NextStep {
@@ -88,8 +88,9 @@ fn more(state: &State, reason: &StopReason) -> Vec<NextStep> {
             }
             None => return Vec::new(),
         },
-        StopReason::Attempts { max } if *max < 10 => {
-            ("ask again with more attempts", format!("--max-attempts {}", max.saturating_mul(2).min(10)))
+        StopReason::Attempts { max } if *max < Limits::MOST_ATTEMPTS => {
+            let more = max.saturating_mul(2).min(Limits::MOST_ATTEMPTS);
+            ("ask again with more attempts", format!("--max-attempts {more}"))
         }
         StopReason::Time { limit_ms } => {
             ("ask again with twice the time", format!("--timeout {}", limit_ms.saturating_mul(2) / 1000))

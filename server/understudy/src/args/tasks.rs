@@ -1,6 +1,7 @@
 //! The verbs of `understudy tasks`.
 
 use clap::{Args, Subcommand};
+use task::Limits;
 
 #[derive(Debug, Subcommand)]
 pub enum Tasks {
@@ -135,6 +136,6 @@ pub struct Raise {
     #[arg(long, value_name = "SECONDS", group = "limit")]
     pub timeout: Option<u64>,
     /// Attempts at most
-    #[arg(long, value_name = "N", group = "limit", value_parser = clap::value_parser!(u32).range(1..=10))]
+    #[arg(long, value_name = "N", group = "limit", value_parser = clap::value_parser!(u32).range(1..=i64::from(Limits::MOST_ATTEMPTS)))]
     pub max_attempts: Option<u32>,
 }
