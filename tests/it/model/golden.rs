@@ -3,7 +3,7 @@
 //!
 //! `tests/data/golden-APP.txt` is an application. `golden-APP-TASK.txt` lays over it what a developer wrote beforehand; its
 //! member `request` is the task (the first line) with the flags that belong to it, `golden/` is what must come of it,
-//! `model/` are the scripts.
+//! `model/` are the scripts, in which a line `<golden/PATH>` stands for what is there.
 
 mod express;
 mod installed;
@@ -19,6 +19,9 @@ use task::Judgement;
 use super::events::events;
 use super::scene::{Scene, Wire};
 use crate::stage::{Answer, contents};
+
+/// To what is asked about a limit: how many, who counts as one, bursts, exemptions, and what holds without counters.
+const ANSWERS: [&str; 5] = ["1", "1", "no", "1", "let everybody in and report it"];
 
 struct Golden {
     scene: Scene,
@@ -37,10 +40,14 @@ impl Golden {
         let (mut project, mut overlay) = (read(format!("golden-{app}.txt")), read(format!("golden-{app}-{task}.txt")));
         let request = overlay.take("request").lines().map(str::to_owned).collect();
         let expected = Archive { description: String::new(), entries: below(&mut overlay, "golden") };
-        let models = below(&mut overlay, "model")
-            .into_iter()
-            .map(|entry| (entry.path.to_str().unwrap().to_owned(), String::from_utf8(entry.bytes).unwrap()));
-        let models = models.collect();
+        let text = |entry: &Entry| String::from_utf8(entry.bytes.clone()).unwrap();
+        let filled =
+            |script: String, entry: &Entry| script.replace(&format!("<golden/{}>", entry.path.display()), &text(entry));
+        let script = |entry: Entry| {
+            let script = expected.entries.iter().fold(text(&entry), filled);
+            (entry.path.to_str().unwrap().to_owned(), script)
+        };
+        let models = below(&mut overlay, "model").into_iter().map(script).collect();
         project.entries.extend(overlay.entries);
         let project = Project::of(&project).committed();
         prepare(&project);
@@ -66,13 +73,28 @@ impl Golden {
         events(&self.scene, answer).into_iter().filter_map(judgement).collect()
     }
 
-    /// The model did all that it had in mind, and none of it was called verified; `reasons` are those that each of its
-    /// tries was refused for, in their order.
+    /// A model that asks what nothing in the repository says, before anything is edited, and goes on with what it is told.
     #[track_caller]
-    fn is_refused(&self, answer: &Answer, reasons: &[&str]) {
+    fn play_asking(&mut self, model: &str, wire: Wire, answers: &[&str]) -> Answer {
+        let asked = self.play(model, wire, 7, &["--plan", "auto"]);
+        let questions = asked.report["waiting"]["questions"].as_array().map_or(0, Vec::len);
+        assert_eq!((questions, asked.list("hunks").len()), (answers.len(), 0), "{asked:?}");
+        let id = asked.id();
+        let words: Vec<&str> = ["tasks", "answer", &id].iter().chain(answers).copied().collect();
+        let answer = self.scene.ask(0, &words);
+        self.scene.settled(&answer);
+        answer
+    }
+
+    /// A model that does all that it had in mind without any of it being called verified; `reasons` are those that each of
+    /// its tries is refused for, in their order.
+    #[track_caller]
+    fn refuses(&mut self, model: &str, wire: Wire, reasons: &[&str]) {
+        let tries = reasons.len().to_string();
+        let answer = self.play(model, wire, 4, &["--plan", "skip", "--max-attempts", &tries]);
         assert_eq!(self.scene.model.left(), 0, "{}\n{answer:?}", self.scene.model.transcript());
         assert_eq!(answer.verdict(), "stopped", "{answer:?}");
-        let judgements = self.judgements(answer);
+        let judgements = self.judgements(&answer);
         let found: Vec<String> = judgements.iter().map(|judgement| judgement.reasons.join("; ")).collect();
         assert_eq!(found.len(), reasons.len(), "{found:#?}");
         for (found, reason) in found.iter().zip(reasons) {

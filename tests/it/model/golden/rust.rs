@@ -1,10 +1,8 @@
-//! Tasks on a web service in Rust: pages, and authentication whose tests do not even build at base.
+//! Tasks on a web service in Rust: pages, a limit that two replicas share, and authentication, whose tests do not even build
+//! at base.
 
-use super::{Golden, installed};
+use super::{ANSWERS, Golden, installed};
 use crate::model::scene::Wire;
-
-const ONCE: [&str; 4] = ["--plan", "skip", "--max-attempts", "1"];
-const TWICE: [&str; 4] = ["--plan", "skip", "--max-attempts", "2"];
 
 fn golden(task: &str) -> Golden {
     Golden::new("rust", task, installed::crates)
@@ -13,10 +11,12 @@ fn golden(task: &str) -> Golden {
 #[test]
 fn pages_of_a_rust_service_are_verified_only_where_cursors_hold() {
     let mut golden = golden("pages");
-    let answer = golden.play("wrong", Wire::Openai, 4, &ONCE);
-    golden.is_refused(&answer, &["the test `users_that_come_or_go_meanwhile_move_nothing` does not pass"]);
-    let answer = golden.play("cheat", Wire::Anthropic, 4, &TWICE);
-    golden.is_refused(&answer, &["the test `the_pages_lead_through_all_users_once` does not pass", "vanished"]);
+    golden.refuses("wrong", Wire::Openai, &["the test `users_that_come_or_go_meanwhile_move_nothing` does not pass"]);
+    golden.refuses(
+        "cheat",
+        Wire::Anthropic,
+        &["the test `the_pages_lead_through_all_users_once` does not pass", "vanished"],
+    );
     let answer = golden.play("right", Wire::Anthropic, 0, &["--plan", "skip"]);
     golden.is_right(&answer);
 }
@@ -24,13 +24,24 @@ fn pages_of_a_rust_service_are_verified_only_where_cursors_hold() {
 #[test]
 fn authentication_of_a_rust_service_is_judged_by_tests_that_do_not_build_before_it() {
     let mut golden = golden("auth");
-    let answer = golden.play("wrong", Wire::Anthropic, 4, &ONCE);
-    golden.is_refused(&answer, &["the test `a_wrong_token_is_turned_away` does not pass"]);
-    let answer = golden.play("cheat", Wire::Openai, 4, &TWICE);
-    golden.is_refused(
-        &answer,
+    golden.refuses("wrong", Wire::Anthropic, &["the test `a_wrong_token_is_turned_away` does not pass"]);
+    golden.refuses(
+        "cheat",
+        Wire::Openai,
         &["only passes because the change rewrote the test", "only passes because the change rewrote the test"],
     );
     let answer = golden.play("right", Wire::Openai, 0, &["--plan", "skip"]);
+    golden.is_right(&answer);
+}
+
+#[test]
+fn a_limit_of_a_rust_service_is_verified_only_where_two_replicas_share_it() {
+    let mut golden = golden("limit");
+    let replicas = "the test `two_replicas_admit_together_what_one_admits_alone` does not pass";
+    golden.refuses("wrong", Wire::Openai, &[replicas]);
+    golden.refuses("cheat", Wire::Anthropic, &["vanished", "only passes because the change rewrote the test"]);
+    let answer = golden.play_asking("right", Wire::Openai, &ANSWERS);
+    // Its first idea was to count in each process; the test with two replicas told it otherwise.
+    assert_eq!((answer.list("attempts").len(), answer.limitations().as_str()), (2, ""), "{answer:?}");
     golden.is_right(&answer);
 }
