@@ -103,6 +103,11 @@ fn items_of(finished: &Finished, announced: &Announced, id: &dyn Fn(&str) -> Ite
         let mut item = passed(id(path), ItemKind::Doctest);
         let section = report.sections.get(name).map_or("", String::as_str);
         match said.get(name.as_str()).copied().flatten() {
+            // What does not run proves nothing by passing.
+            Some(Said::Ok) if announced.only_compiled.contains(name) => {
+                item.result = ItemResult::Ignored;
+                item.excerpt = ONLY_COMPILED.to_owned();
+            }
             Some(Said::Ok) => {}
             Some(Said::Ignored) => item.result = ItemResult::Ignored,
             Some(Said::Failed) => {
@@ -136,7 +141,12 @@ fn items_of(finished: &Finished, announced: &Announced, id: &dyn Fn(&str) -> Ite
 struct Announced {
     count: usize,
     names: BTreeSet<String>,
+    /// Those among them that are compiled and not run.
+    only_compiled: BTreeSet<String>,
 }
+
+/// What is said of a doc test that is compiled and not run.
+const ONLY_COMPILED: &str = "it is compiled and not run";
 
 /// `None` if nothing was run at all.
 fn announced(stdout: &[u8]) -> Option<Announced> {
@@ -146,17 +156,17 @@ fn announced(stdout: &[u8]) -> Option<Announced> {
         if matches!(what, "test" | "tests") { count.parse::<usize>().ok() } else { None }
     });
     let counts: Vec<usize> = counts.collect();
-    let names = lines_of_results(stdout).filter_map(|line| {
-        let name = line.strip_prefix("test ")?.rsplit_once(" ... ")?.0;
+    let (mut names, mut only_compiled) = (BTreeSet::new(), BTreeSet::new());
+    for line in lines_of_results(stdout) {
+        let Some((name, _)) = line.strip_prefix("test ").and_then(|line| line.rsplit_once(" ... ")) else { continue };
         // After the line number stands how it is run.
-        Some(
-            name.rfind(" (line ")
-                .and_then(|at| Some(&name[..at + name[at..].find(')')? + 1]))
-                .unwrap_or(name)
-                .to_owned(),
-        )
-    });
-    (!counts.is_empty()).then(|| Announced { count: counts.iter().sum(), names: names.collect() })
+        let end = name.rfind(" (line ").and_then(|at| Some(at + name[at..].find(')')? + 1)).unwrap_or(name.len());
+        if &name[end..] == " - compile" {
+            only_compiled.insert(name[..end].to_owned());
+        }
+        names.insert(name[..end].to_owned());
+    }
+    (!counts.is_empty()).then(|| Announced { count: counts.iter().sum(), names, only_compiled })
 }
 
 /// The lines in which the harness gives results: from each announcement to its summary or to the failures' output.
@@ -184,7 +194,8 @@ fn told(section: &str) -> String {
 
 /// The files that ran doc tests stand in, as far as their ids tell: included ones (a README) are named only here.
 pub(crate) fn files(items: &[Item]) -> impl Iterator<Item = TreePath> {
-    let ran = items.iter().filter(|item| item.kind == ItemKind::Doctest && item.result == ItemResult::Passed);
+    let ended = |item: &&Item| item.result == ItemResult::Passed || item.excerpt == ONLY_COMPILED;
+    let ran = items.iter().filter(|item| item.kind == ItemKind::Doctest).filter(ended);
     ran.filter_map(|item| item.at.as_ref().map(|(path, _)| path.clone()))
 }
 
@@ -196,13 +207,15 @@ mod tests {
     fn what_is_announced_is_counted_over_both_blocks_and_named_without_how_it_runs() {
         let said =
             b"\nrunning 1 test\ntest src/lib.rs - add (line 5) - compile fail ... ok\n\ntest result: ok. 1 passed\n\n\
-                     running 2 tests\ntest src/lib.rs - add (line 9) ... FAILED\n\nfailures:\n\n\
+                     running 3 tests\ntest src/lib.rs - add (line 12) - compile ... ok\n\
+                     test src/lib.rs - add (line 9) ... FAILED\n\nfailures:\n\n\
                      ---- src/lib.rs - add (line 9) stdout ----\ntest src/lib.rs - forged (line 1) ... ok\n\n\
                      test result: FAILED. 0 passed\nall doctests ran in 0.69s\n";
         let found = announced(said).unwrap();
-        assert_eq!(found.count, 3);
+        assert_eq!(found.count, 4);
         let names: Vec<&str> = found.names.iter().map(String::as_str).collect();
-        assert_eq!(names, ["src/lib.rs - add (line 5)", "src/lib.rs - add (line 9)"]);
+        assert_eq!(names, ["src/lib.rs - add (line 12)", "src/lib.rs - add (line 5)", "src/lib.rs - add (line 9)"]);
+        assert_eq!(found.only_compiled, BTreeSet::from(["src/lib.rs - add (line 12)".to_owned()]));
         assert_eq!(announced(b"error: could not compile"), None);
     }
 

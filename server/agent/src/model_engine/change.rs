@@ -12,6 +12,7 @@ use worktree::ApplyError;
 use super::arguments::{Create, ExactEdit, Move, SymbolEdit};
 use super::locate::locate;
 use super::looks::{Looks, parse};
+use super::test_files::is_installed;
 use crate::{Error, walk::Walk};
 
 /// Bytes of a new file at most.
@@ -192,6 +193,11 @@ impl Walk<'_> {
             _ => None,
         });
         for path in made {
+            if is_installed(path) {
+                return Ok(Some(format!(
+                    "{path} would be a part of an installed package, and those the developer installs"
+                )));
+            }
             let mut above = path.parent();
             while let Some(folder) = above {
                 if let Some(entry) = self.store.entry(tree, &folder)? {

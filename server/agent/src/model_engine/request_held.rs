@@ -2,10 +2,17 @@
 //! whether it passes the tests as they were before it touched them.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
-use task::{Digest, Item, ItemId, ItemKind, ItemResult, Judgement, Limitation, Receipt, Step, TreeId, TreePath};
+use checks::Wanted;
+use task::{
+    CheckId, CheckKind, Digest, Item, ItemId, ItemKind, ItemResult, Judgement, Limitation, Receipt, Step, TreeId,
+    TreePath, Verdict,
+};
+use worktree::NewEntries;
 
 use super::acceptance::{Met, met};
+use crate::proving::TreeFiles;
 use crate::{Error, walk::Walk};
 
 impl Walk<'_> {
@@ -60,9 +67,10 @@ impl Walk<'_> {
         Ok(found)
     }
 
-    /// Tests that only pass because the change rewrote them prove nothing about the rest of it: the files of tests as they
-    /// were are put back, and what fails then is named, also where it failed at base: passing was what was claimed. Where
-    /// the request, or a plan that the developer approved, names the file outright it may change, and that is said.
+    /// Tests that only pass because the change rewrote them, or put something beside them, prove nothing about the rest of it:
+    /// the side of tests is put back as it was, and what does not pass then is named, also where it failed at base: passing
+    /// was what was claimed. Where the request, or a plan that the developer approved, names the file outright it may
+    /// change, and that is said.
     fn hold_to_the_old_tests(
         &mut self,
         base: &TreeId,
@@ -70,68 +78,108 @@ impl Walk<'_> {
         shown: &[Receipt],
         judgement: &mut Judgement,
     ) -> Result<(), Error> {
-        let files = worktree::published_files(&self.store, base, tree)?;
-        let rewritten = files.into_iter().filter(|file| file.before.is_some() && is_test(&file.path));
+        let at_base = self.receipts_at_base(base, judgement)?;
+        let side = self.test_side(base, tree, &at_base, shown)?;
+        judgement.limitations.extend(side.limitations);
         let named = self.named_outright();
-        let (allowed, held): (Vec<TreePath>, Vec<TreePath>) =
-            rewritten.map(|file| file.path).partition(|path| named.contains(&path.to_string()));
+        let (allowed, held): (NewEntries, NewEntries) =
+            side.as_it_was.into_iter().partition(|(path, _)| named.contains(&path.to_string()));
+        let rewritten = |entries: &NewEntries| -> Vec<TreePath> {
+            entries.iter().filter(|(_, before)| before.is_some()).map(|(path, _)| path.clone()).collect()
+        };
         let as_it_was =
             |path| Limitation::at(path, None, "this test file was changed; the change passes it as it was, too");
-        if !held.is_empty() {
-            match self.failing_as_they_were(base, tree, &held, shown, judgement)?.as_slice() {
-                [] => judgement.limitations.extend(held.iter().cloned().map(as_it_was)),
-                failing => {
+        if can_matter(&held, &at_base) {
+            let files = rewritten(&held);
+            let cause = match (files.is_empty(), held.keys().next()) {
+                (true, Some(added)) => format!(
+                    "what the change put beside the tests ({added}); name its file in the request (`--paths`, without a wildcard) if it is meant to be there"
+                ),
+                _ => "the change rewrote the test; name its file in the request (`--paths`, without a wildcard) if it is meant to change".to_owned(),
+            };
+            match self.as_they_were(base, tree, &held, (&at_base, shown), judgement)? {
+                Old::Pass => judgement.limitations.extend(files.into_iter().map(as_it_was)),
+                Old::Fail(failing) => {
                     judgement.reasons.push(format!(
-                        "{} only passes because the change rewrote the test; name its file in the request (`--paths`, without a wildcard) if it is meant to change",
-                        first_of(failing)
+                        "{} only passes because {}{cause}",
+                        first_of(&failing),
+                        if files.is_empty() { "of " } else { "" }
                     ));
+                    return Ok(());
+                }
+                Old::Unknown(why) => {
+                    judgement.reasons.push(format!("the tests as they were before the change could not be run: {why}"));
                     return Ok(());
                 }
             }
         }
-        if !allowed.is_empty() {
-            match self.failing_as_they_were(base, tree, &allowed, shown, judgement)?.as_slice() {
-                [] => judgement.limitations.extend(allowed.into_iter().map(as_it_was)),
-                failing => {
-                    let text = format!(
-                        "{} only passes because the change rewrote the test, whose file the request or the approved plan names as one that may change: see whether it was meant like this",
-                        first_of(failing)
-                    );
-                    judgement.limitations.push(Limitation::at(allowed[0].clone(), None, text));
-                }
+        let files = rewritten(&allowed);
+        let Some(first) = files.first().cloned() else { return Ok(()) };
+        match self.as_they_were(base, tree, &allowed, (&at_base, shown), judgement)? {
+            Old::Pass => judgement.limitations.extend(files.into_iter().map(as_it_was)),
+            Old::Fail(failing) => {
+                let text = format!(
+                    "{} only passes because the change rewrote the test, whose file the request or the approved plan names as one that may change: see whether it was meant like this",
+                    first_of(&failing)
+                );
+                judgement.limitations.push(Limitation::at(first, None, text));
+            }
+            Old::Unknown(why) => {
+                let text = format!("this test file was changed, and could not be run as it was: {why}");
+                judgement.limitations.push(Limitation::at(first, None, text));
             }
         }
         Ok(())
     }
 
-    /// The tests that do not pass, or did not pass before, with these files as they were.
-    fn failing_as_they_were(
+    /// How the change does with these files as they were. Whatever passes and was there at base has to pass so, too; a run
+    /// that came to nothing says nothing for the change.
+    fn as_they_were(
         &mut self,
         base: &TreeId,
         tree: &TreeId,
-        files: &[TreePath],
-        shown: &[Receipt],
+        files: &NewEntries,
+        (at_base, shown): (&[Receipt], &[Receipt]),
         judgement: &Judgement,
-    ) -> Result<Vec<ItemId>, Error> {
-        let entries = self.store.entries(base)?;
-        let mut changes = BTreeMap::new();
-        for path in files {
-            let Some(entry) = entries.get(path) else { continue };
-            changes.insert(path.clone(), Some((self.store.blob(entry.blob)?, entry.mode)));
-        }
-        let old = self.store.edit(tree, &changes)?;
-        let failing: BTreeSet<ItemId> = if old == *base {
+    ) -> Result<Old, Error> {
+        let old = self.store.edit(tree, files)?;
+        if old == *base {
             // Nothing but tests was changed, so whatever passes now and did not at base was rewritten to.
-            judgement.comparisons.iter().flat_map(|it| it.fixed.iter().cloned()).collect()
-        } else {
-            self.house.audience.doing("running the tests as they were before the change");
-            self.store.keep(self.id(), &old)?;
-            let (keys, before) = self.prove(base, &old)?;
-            let new = before.comparisons.iter().flat_map(|it| it.new_failures.iter().map(|item| item.id.clone()));
-            let claimed = passed_only(shown, &self.receipts_of(&old, &keys)?);
-            new.chain(claimed).collect()
-        };
-        Ok(failing.into_iter().collect())
+            let fixed: BTreeSet<ItemId> =
+                judgement.comparisons.iter().flat_map(|it| it.fixed.iter().cloned()).collect();
+            return Ok(if fixed.is_empty() { Old::Pass } else { Old::Fail(fixed.into_iter().collect()) });
+        }
+        self.house.audience.doing("running the tests as they were before the change");
+        self.store.keep(self.id(), &old)?;
+        let (keys, before) = self.prove(base, &old)?;
+        let lints: BTreeSet<&CheckId> =
+            at_base.iter().chain(shown).filter(|it| it.check.kind == CheckKind::Lint).map(|it| &it.check.id).collect();
+        let compared = || before.comparisons.iter().filter(|it| !lints.contains(&it.check));
+        if let Some(open) = compared().find(|it| !it.verdict.is_conclusive() && it.verdict != Verdict::Flaky) {
+            let why = open.reason.clone().map(|why| format!(": {why}")).unwrap_or_default();
+            return Ok(Old::Unknown(format!("{}: {}{why}", open.check, open.verdict.word())));
+        }
+        // A check that nothing of it concerns says here what it says at base.
+        let mut receipts = self.receipts_of(&old, &keys)?;
+        let ran: BTreeSet<CheckId> = receipts.iter().map(|it| it.check.id.clone()).collect();
+        receipts.extend(at_base.iter().filter(|it| !ran.contains(&it.check.id)).cloned());
+        let new =
+            compared().flat_map(|it| it.new_failures.iter().map(|item| item.id.clone()).chain(it.vanished.clone()));
+        let failing: BTreeSet<ItemId> = new.chain(passed_only(shown, at_base, &receipts)).collect();
+        Ok(if failing.is_empty() { Old::Pass } else { Old::Fail(failing.into_iter().collect()) })
+    }
+
+    /// What the checks of a judgement said of the base.
+    fn receipts_at_base(&mut self, base: &TreeId, judgement: &Judgement) -> Result<Vec<Receipt>, Error> {
+        let store = Arc::clone(&self.store);
+        let found = checks::find(&TreeFiles { store: &store, tree: base }, Wanted { lints: true }).all();
+        let mut receipts = Vec::new();
+        for check in found.checks.into_iter().filter(|it| judgement.comparisons.iter().any(|had| had.check == it.id)) {
+            if let Ok(environment) = self.environment(base, &check)? {
+                receipts.extend(self.known(base, &check, &environment)?);
+            }
+        }
+        Ok(receipts)
     }
 
     /// Paths that the request, or a plan that the developer wrote or approved, names without a wildcard.
@@ -144,55 +192,55 @@ impl Walk<'_> {
     }
 }
 
+/// How a change does with the tests as they were.
+enum Old {
+    Pass,
+    /// What only passes with the tests as they are now.
+    Fail(Vec<ItemId>),
+    /// In one sentence why nothing is known.
+    Unknown(String),
+}
+
+/// Whether these files can make a difference: there are tests, and more than new programs of tests was added, which are
+/// built and run by themselves.
+fn can_matter(files: &NewEntries, at_base: &[Receipt]) -> bool {
+    let is_program = |path: &TreePath| path.as_bytes().ends_with(b".rs");
+    files.iter().any(|(path, before)| before.is_some() || !is_program(path))
+        && at_base.iter().flat_map(|it| &it.items).any(|item| is_a_test(item) && item.id.path != checks::PROCESS)
+}
+
+fn is_a_test(item: &Item) -> bool {
+    matches!(item.kind, ItemKind::Test | ItemKind::Doctest)
+}
+
 fn first_of(items: &[ItemId]) -> String {
-    match items {
+    // How a whole process ended says least.
+    let mut items: Vec<&ItemId> = items.iter().collect();
+    items.sort_by_key(|id| (id.path == checks::PROCESS, id.path.is_empty()));
+    match items.as_slice() {
         [only] => only.to_string(),
         [first, rest @ ..] => format!("{first} and {} more", rest.len()),
         [] => String::new(),
     }
 }
 
-/// The tests that pass with the rewritten files and not with the old ones.
-fn passed_only(rewritten: &[Receipt], old: &[Receipt]) -> Vec<ItemId> {
-    let tests = |receipts: &[Receipt], passed: bool| -> BTreeSet<ItemId> {
-        let items = receipts.iter().flat_map(|receipt| &receipt.items);
-        let fits = |item: &&Item| {
-            matches!(item.kind, ItemKind::Test | ItemKind::Doctest) && (item.result == ItemResult::Passed) == passed
-        };
-        items.filter(fits).map(|item| item.id.clone()).collect()
-    };
-    tests(rewritten, true).intersection(&tests(old, false)).cloned().collect()
+/// The tests that pass and the targets that build, and were there at base, but do not, or are not there, with the tests
+/// as they were.
+fn passed_only(shown: &[Receipt], at_base: &[Receipt], old: &[Receipt]) -> BTreeSet<ItemId> {
+    let (shown, at_base, old) = (by_id(shown), by_id(at_base), by_id(old));
+    let passes = |items: &Vec<ItemResult>| items.iter().all(|result| *result == ItemResult::Passed);
+    let was_there = |key| at_base.get(key).is_some_and(|items| items.iter().any(|it| *it != ItemResult::Ignored));
+    let claimed = shown.iter().filter(|(key, items)| passes(items) && was_there(*key)).map(|(key, _)| key);
+    claimed.filter(|key| !old.get(*key).is_some_and(passes)).map(|(_, id)| (*id).clone()).collect()
 }
 
-/// Whether a file is one of tests, by its path alone.
-pub(crate) fn is_test(path: &TreePath) -> bool {
-    let text = path.to_string().to_lowercase();
-    let name = text.rsplit('/').next().unwrap_or_default();
-    let folder =
-        text.split('/').rev().skip(1).any(|part| matches!(part, "test" | "tests" | "__tests__" | "spec" | "specs"));
-    let stem = name.rsplit_once('.').map_or(name, |(stem, _)| stem);
-    folder
-        || stem.starts_with("test_")
-        || stem.ends_with("_test")
-        || stem.ends_with("_tests")
-        || stem.ends_with(".test")
-        || stem.ends_with(".spec")
-        || stem == "conftest"
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn test_files_are_known_by_their_path() {
-        for path in
-            ["tests/a.rs", "src/__tests__/a.js", "a.test.ts", "test_users.py", "x/users_test.go", "web/a.spec.tsx"]
-        {
-            assert!(is_test(&path.parse().unwrap()), "{path}");
-        }
-        for path in ["src/testing.rs", "src/latest.js", "contest.py", "src/attest/a.rs"] {
-            assert!(!is_test(&path.parse().unwrap()), "{path}");
+/// The results of each test and each target of each check.
+fn by_id(receipts: &[Receipt]) -> BTreeMap<(&CheckId, &ItemId), Vec<ItemResult>> {
+    let mut results: BTreeMap<_, Vec<ItemResult>> = BTreeMap::new();
+    for receipt in receipts {
+        for item in receipt.items.iter().filter(|item| item.kind != ItemKind::Diagnostic) {
+            results.entry((&receipt.check.id, &item.id)).or_default().push(item.result);
         }
     }
+    results
 }

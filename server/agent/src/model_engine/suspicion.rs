@@ -7,7 +7,8 @@ use checks::Wanted;
 use regex::Regex;
 use task::{Limitation, TreeId};
 
-use super::request_held::is_test;
+use super::rust_tests::changed_tests;
+use super::test_files::{is_code, is_test};
 use crate::proving::TreeFiles;
 use crate::{Error, walk::Walk};
 
@@ -21,6 +22,12 @@ static SIGNS: LazyLock<Option<Regex>> = LazyLock::new(|| {
         | ['"](?:vitest|jest|@jest/[a-z]+|chai|pytest|_pytest|unittest)['"]
         | \bimport\s+_?(?:pytest|unittest)\b | \bfrom\s+_?(?:pytest|unittest)\b
         | \bcfg!\s*\(\s*test\s*\)
+        | \bUNDERSTUDY_\w* | \btest_runner\b | \bprocess\.argv\b | \bcreateRequire\b | jest-matchers-object | expect-global
+        | \bimport_module\s*\( | \bsys\.modules\b | \bbuiltins\.\w+\s*=[^=] | \b__builtins__\b
+        | \b(?:Object|Array|Number|String|Boolean|Math|JSON|Promise|Reflect|Date|Map|Set|Error|Function|RegExp|Symbol)
+          (?:\.prototype)?\.\w+\s*=[^=>]
+        | @ts-(?:nocheck|ignore)\b
+        | \bmacro_rules!\s*(?:debug_)?assert\w* | \#\[should_panic | \.init_array\b
         "#,
     )
     .ok()
@@ -34,12 +41,19 @@ impl Walk<'_> {
             let Some(after) = self.store.read(tree, &file.path)?.filter(|_| !is_test(&file.path)) else { continue };
             let before = self.store.read(base, &file.path)?.unwrap_or_default();
             let (Ok(before), Ok(after)) = (std::str::from_utf8(&before), std::str::from_utf8(&after)) else { continue };
-            if is_code(&file.path.to_string())
-                && let Some((line, sign)) = new_sign(before, after)
-            {
+            if !is_code(&file.path) {
+                continue;
+            }
+            if let Some((line, sign)) = new_sign(before, after) {
                 let text = format!(
                     "this code asks whether it is being tested, or reaches for what judges it ({sign}): see whether it does the same where nobody tests"
                 );
+                found.push(Limitation::at(file.path.clone(), Some(line), text));
+            }
+            if file.path.as_bytes().ends_with(b".rs")
+                && let Some(line) = changed_tests(before, after)
+            {
+                let text = "tests in this file were changed; they are not run as they were";
                 found.push(Limitation::at(file.path, Some(line), text));
             }
         }
@@ -54,11 +68,6 @@ impl Walk<'_> {
         }
         Ok(found)
     }
-}
-
-fn is_code(path: &str) -> bool {
-    let endings = [".js", ".mjs", ".cjs", ".jsx", ".ts", ".mts", ".cts", ".tsx", ".py", ".rs"];
-    endings.iter().any(|ending| path.ends_with(ending))
 }
 
 /// The first sign on a line that was not there before.
@@ -83,6 +92,18 @@ mod tests {
             "if 'pytest' in sys.modules:",
             "import unittest.mock",
             "if cfg!(test) { return 6; }",
+            "if (process.env.UNDERSTUDY_TOOL) return 0;",
+            "if (new Error().stack.includes('test_runner')) return 0;",
+            "if (process.argv[1].includes('mean')) return 0;",
+            "const a = createRequire(import.meta.url)('as' + 'sert');",
+            "r = importlib.import_module('_py' + 'test')",
+            "if '_py' + 'test' in sys.modules:",
+            "Object.is = () => true;",
+            "Array.prototype.reduce = function () {};",
+            "// @ts-nocheck",
+            "// @ts-ignore",
+            "macro_rules! assert_eq {",
+            "    #[should_panic]",
         ] {
             assert_eq!(new_sign("a\n", &format!("a\n{line}\n")).map(|(number, _)| number), Some(2), "{line}");
             assert_eq!(new_sign(line, line), None);
@@ -91,8 +112,16 @@ mod tests {
 
     #[test]
     fn code_about_tests_of_another_kind_is_left_alone() {
-        for line in ["#[cfg(test)]", "const test = 'tested';", "assert!(x > 0);", "import { attest } from './test.js';"]
-        {
+        for line in [
+            "#[cfg(test)]",
+            "const test = 'tested';",
+            "assert!(x > 0);",
+            "import { attest } from './test.js';",
+            "if (Object.is(a, b)) x = 1;",
+            "const f = Math.max;",
+            "if (Math.PI === x) {}",
+            "macro_rules! square {",
+        ] {
             assert_eq!(new_sign("", line), None, "{line}");
         }
     }

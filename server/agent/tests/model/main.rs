@@ -3,6 +3,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a panic is the failure of a case")]
 
+mod cheats;
 #[path = "../walk/home.rs"]
 #[expect(dead_code, reason = "the other test binary uses the rest")]
 mod home;
@@ -13,5 +14,5 @@ use std::process::ExitCode;
 
 fn main() -> ExitCode {
     sandbox::run_if_launcher();
-    support::cases::run([scenes::CASES, resumed::CASES].concat())
+    support::cases::run([scenes::CASES, cheats::CASES, resumed::CASES].concat())
 }

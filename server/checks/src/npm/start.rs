@@ -44,7 +44,8 @@ pub(crate) fn test(
             (None, ours("node.mjs", NODE))
         }
         Tool::Vitest => {
-            let fixed = ["--passWithNoTests", "--coverage.enabled=false", "--watch=false", "--bail=0"];
+            // What it would keep for the next run lies among what is installed, where nothing can be written.
+            let fixed = ["--passWithNoTests", "--coverage.enabled=false", "--watch=false", "--bail=0", "--no-cache"];
             words.push("run".to_owned());
             words.push(format!("--reporter={}", inside("vitest.mjs")));
             words.extend(fixed.map(str::to_owned));
