@@ -174,7 +174,7 @@ mod tests {
         let body = "MIIEvQIBADANBgkqhkiG9w0BAQEFAASCBKcwggSjAgEAAoIBAQC7VJTUt9Us8cKj\n".repeat(4);
         let redactor = Redactor::default();
         for (kind, lines) in [
-            (format!("k = `-----BEGIN RSA PRIVATE KEY-----\n\nMII\n-----END RSA PRIVATE KEY-----`\nx"), 4),
+            ("k = `-----BEGIN RSA PRIVATE KEY-----\n\nMII\n-----END RSA PRIVATE KEY-----`\nx".to_owned(), 4),
             (
                 format!(
                     "-----BEGIN PGP PRIVATE KEY BLOCK-----\nVersion: 1\n\n{body}=ab\n-----END PGP PRIVATE KEY BLOCK-----\nx"

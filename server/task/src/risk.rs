@@ -1,10 +1,14 @@
 //! Marks on files whose change does more than it seems: they run by themselves, steer agents, run elsewhere with
 //! secrets, or change what is trusted.
 
+use std::sync::LazyLock;
+
+use regex::Regex;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::TreePath;
+use crate::text::is_deceptive;
 
 /// Why a file needs a closer look. The first three need a consent of their own before they are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
@@ -18,7 +22,7 @@ pub enum Risk {
     RunsElsewhere,
     /// Changes what is trusted or how the work is judged.
     ChangesTrust,
-    /// Not text, or contains characters that hide or reorder text.
+    /// Not text, or contains characters that hide or reorder text; or its name can be taken for another.
     HardToRead,
 }
 
@@ -33,198 +37,92 @@ impl Risk {
             Self::SteersAgents => "steers coding agents",
             Self::RunsElsewhere => "runs elsewhere, often with secrets",
             Self::ChangesTrust => "changes what is trusted or how work is judged",
-            Self::HardToRead => "is not plain readable text",
+            Self::HardToRead => "is not plain readable text, or has a name that looks like another",
         }
     }
 
     /// The marks of a path, by name alone and without regard to case.
     pub fn of_path(path: &TreePath) -> Vec<Self> {
-        let lower = path.as_bytes().to_ascii_lowercase();
-        let parts: Vec<&[u8]> = lower.split(|&byte| byte == b'/').collect();
-        let Some(name) = parts.last() else { return Vec::new() };
-        let text = String::from_utf8_lossy(name);
-        // The last part counts too: a link with the name of such a folder makes one of whatever it leads to.
-        let in_folder = |list: &[&str]| parts.iter().any(|part| list.iter().any(|name| name.as_bytes() == *part));
-        let named = |list: &[&str]| {
-            list.iter().any(|pattern| match pattern.split_once('*') {
-                Some((head, tail)) => {
-                    text.len() >= head.len() + tail.len() && text.starts_with(head) && text.ends_with(tail)
-                }
-                None => text == *pattern,
+        let text = String::from_utf8_lossy(path.as_bytes());
+        let lower = text.to_lowercase();
+        let parts: Vec<&str> = lower.split('/').collect();
+        let name = parts.last().copied().unwrap_or_default();
+        let mut risks: Vec<Self> = MARKS
+            .iter()
+            .filter(|mark| match mark.kind {
+                Kind::Folder => parts.contains(&mark.pattern),
+                Kind::Name => fits(mark.pattern, name),
+                Kind::Pair => parts.windows(2).any(|pair| mark.pattern.split('/').eq(pair.iter().copied())),
             })
-        };
-        let below = |folder: &str, name: &str| {
-            parts.windows(2).any(|pair| pair[0] == folder.as_bytes() && pair[1] == name.as_bytes())
-        };
-        let mut risks = Vec::new();
-        if in_folder(RUNS_FOLDERS) || named(RUNS_NAMES) {
-            risks.push(Self::RunsByItself);
-        }
-        if in_folder(STEERS_FOLDERS) || named(STEERS_NAMES) || below(".github", "copilot-instructions.md") {
-            risks.push(Self::SteersAgents);
-        }
-        if in_folder(ELSEWHERE_FOLDERS)
-            || named(ELSEWHERE_NAMES)
-            || below(".github", "workflows")
-            || below(".github", "actions")
-            || *name == b".github"
-        {
+            .map(|mark| mark.risk)
+            .collect();
+        // A link with the name of this folder makes one of whatever it leads to.
+        if name == ".github" {
             risks.push(Self::RunsElsewhere);
         }
-        if in_folder(TRUST_FOLDERS) || named(TRUST_NAMES) {
-            risks.push(Self::ChangesTrust);
+        let odd = |text: &str| LOOKALIKE.iter().any(|shape| shape.is_match(text)) || text.contains(is_deceptive);
+        if odd(&text) || odd(&lower) || text.contains('\u{fffd}') {
+            risks.push(Self::HardToRead);
         }
+        risks.sort_unstable();
+        risks.dedup();
         risks
     }
 }
 
-const RUNS_FOLDERS: &[&str] = &[
-    ".vscode",
-    ".idea",
-    ".zed",
-    ".helix",
-    ".vim",
-    ".fleet",
-    ".devcontainer",
-    ".direnv",
-    ".cargo",
-    ".husky",
-    ".githooks",
-    ".mvn",
-    ".git",
-    ".yarn",
-];
-const RUNS_NAMES: &[&str] = &[
-    "*.code-workspace",
-    ".envrc",
-    "mise.toml",
-    ".mise*",
-    ".tool-versions",
-    ".nvim.lua",
-    ".exrc",
-    ".vimrc",
-    ".nvimrc",
-    ".lazy.lua",
-    ".dir-locals*.el",
-    "*.sublime-project",
-    "rust-analyzer.toml",
-    ".rust-analyzer.toml",
-    "nextest.toml",
-    "rust-toolchain",
-    "rust-toolchain.toml",
-    "build.rs",
-    "eslint.config.*",
-    ".eslintrc*",
-    "prettier.config.*",
-    ".prettierrc*",
-    "stylelint.config.*",
-    "tailwind.config.*",
-    "vite.config.*",
-    "vitest.config.*",
-    "jest.config.*",
-    "webpack.config.*",
-    "babel.config.*",
-    "postcss.config.*",
-    "tsconfig*.json",
-    "conftest.py",
-    "sitecustomize.py",
-    "*.pth",
-    "setup.py",
-    "setup.cfg",
-    "pyproject.toml",
-    ".pre-commit-config.yaml",
-    "lefthook.*",
-    ".gitattributes",
-    ".gitmodules",
-    ".gitconfig",
-    "build.gradle*",
-    "settings.gradle*",
-    "gradlew*",
-    "mvnw*",
-    ".bazelrc",
-    "build.bazel",
-    "flake.nix",
-    "shell.nix",
-    "default.nix",
-    "cmakepresets.json",
-    "go.work",
-];
-const STEERS_FOLDERS: &[&str] = &[
-    ".cursor",
-    ".claude",
-    ".codex",
-    ".gemini",
-    ".agents",
-    ".windsurf",
-    ".clinerules",
-    ".roo",
-    ".continue",
-    ".kiro",
-    ".junie",
-    ".opencode",
-];
-const STEERS_NAMES: &[&str] = &[
-    "agents.md",
-    "claude.md",
-    "gemini.md",
-    ".cursorrules",
-    ".windsurfrules",
-    ".aider*",
-    ".goosehints",
-    "opencode.json*",
-    ".mcp.json",
-    ".aiexclude",
-    "understudy.toml",
-    ".worktreeinclude",
-];
-const ELSEWHERE_FOLDERS: &[&str] = &[".circleci", ".buildkite", ".forgejo", ".gitea", ".woodpecker", "k8s", "helm"];
-const ELSEWHERE_NAMES: &[&str] = &[
-    "action.yml",
-    "action.yaml",
-    ".gitlab-ci.yml",
-    "azure-pipelines.yml",
-    "jenkinsfile",
-    ".travis.yml",
-    ".woodpecker.y*ml",
-    ".drone.yml",
-    ".cirrus.yml",
-    "*appveyor.yml",
-    "cloudbuild.y*ml",
-    "bitbucket-pipelines.yml",
-    "dockerfile*",
-    "docker-compose*",
-    "compose*.yml",
-    "compose*.yaml",
-    "makefile",
-    "justfile",
-    "taskfile*",
-    "procfile",
-    "*.tf",
-    "codeowners",
-    "dependabot.yml",
-    "renovate.json*",
-];
-const TRUST_FOLDERS: &[&str] = &["tests", "test", "__tests__", "snapshots", "__snapshots__", "vendor", "third_party"];
-const TRUST_NAMES: &[&str] = &[
-    "*.lock",
-    "cargo.toml",
-    "package.json",
-    "package-lock.json",
-    "pnpm-lock.yaml",
-    ".npmrc",
-    ".yarnrc*",
-    ".pnpmfile.cjs",
-    "pip.conf",
-    "requirements*",
-    "*_test.*",
-    "test_*",
-    "*.test.*",
-    "*.spec.*",
-    "*.snap",
-    ".gitignore",
-    "clippy.toml",
-    "deny.toml",
-];
+/// What of a path a pattern is compared with.
+enum Kind {
+    Folder,
+    Name,
+    Pair,
+}
+
+struct Mark {
+    risk: Risk,
+    kind: Kind,
+    pattern: &'static str,
+}
+
+/// The table, which says at its top how it is read.
+static MARKS: LazyLock<Vec<Mark>> = LazyLock::new(|| {
+    let lines = include_str!("risk/marks.txt").lines().filter(|line| !line.starts_with('#'));
+    lines.flat_map(|line| row(line).into_iter().flatten()).collect()
+});
+
+fn row(line: &'static str) -> Option<Vec<Mark>> {
+    let mut words = line.split(' ');
+    let risk: Risk = serde_json::from_value(words.next()?.into()).ok()?;
+    let kind: fn() -> Kind = match words.next()? {
+        "folder" => || Kind::Folder,
+        "name" => || Kind::Name,
+        "pair" => || Kind::Pair,
+        _ => return None,
+    };
+    Some(words.map(|pattern| Mark { risk, kind: kind(), pattern }).collect())
+}
+
+fn fits(pattern: &str, name: &str) -> bool {
+    match pattern.split_once('*') {
+        Some((head, tail)) => name.len() >= head.len() + tail.len() && name.starts_with(head) && name.ends_with(tail),
+        None => name == pattern,
+    }
+}
+
+/// Names that can be taken for others: a word of letters of two scripts, or of letters of another script that all look
+/// like Latin ones; letters and spaces that only look like the usual ones; what is not in the composed form in which
+/// names are written; a space at an end.
+static LOOKALIKE: LazyLock<Vec<Regex>> = LazyLock::new(|| {
+    let others = r"[\p{Cyrillic}\p{Greek}\p{Armenian}\p{Cherokee}\p{Coptic}\p{Lisu}]";
+    let shapes = [
+        format!(r"\p{{Latin}}[\p{{Alphabetic}}\p{{M}}0-9]*{others}|{others}[\p{{Alphabetic}}\p{{M}}0-9]*\p{{Latin}}"),
+        r"(?:^|\P{L})[аеорсухіјѕһԁԛԝοανυρ]+(?:\P{L}|$)".to_owned(),
+        r"[\u{250}-\u{2af}\u{2000}-\u{200a}\u{2010}-\u{2015}\u{2024}-\u{2026}\u{2044}\u{2215}\u{29f8}\u{a0}\u{202f}\u{205f}\u{3000}]".to_owned(),
+        r"[\u{2100}-\u{218b}\u{2460}-\u{24ff}\u{fb00}-\u{fb06}\u{ff01}-\u{ff5e}\u{1d400}-\u{1d7ff}]".to_owned(),
+        r"[\p{Latin}\p{Greek}\p{Cyrillic}][\u{300}-\u{36f}]|[\u{1100}-\u{11ff}\u{f900}-\u{faff}]".to_owned(),
+        r"(?:^|/)\s|\s(?:/|$)".to_owned(),
+    ];
+    shapes.iter().filter_map(|shape| Regex::new(shape).ok()).collect()
+});
 
 #[cfg(test)]
 mod tests {
@@ -248,9 +146,61 @@ mod tests {
             (".config/nextest.toml", Risk::RunsByItself),
             (".forgejo/workflows/ci.yaml", Risk::RunsElsewhere),
             (".windsurfrules", Risk::SteersAgents),
+            ("GNUmakefile", Risk::RunsByItself),
+            ("app/build.gradle.kts", Risk::RunsByItself),
+            ("gradle/wrapper/gradle-wrapper.properties", Risk::RunsByItself),
+            ("CMakeLists.txt", Risk::RunsByItself),
+            (".pnp.cjs", Risk::RunsByItself),
+            (".mocharc.yml", Risk::RunsByItself),
+            ("vitest.workspace.ts", Risk::RunsByItself),
+            ("next.config.mjs", Risk::RunsByItself),
+            ("a/node_modules/b/index.js", Risk::RunsByItself),
+            ("tox.ini", Risk::RunsByItself),
+            (".run/all.run.xml", Risk::RunsByItself),
+            (".config/mise/config.toml", Risk::RunsByItself),
+            (".python-version", Risk::RunsByItself),
+            (".github/instructions/a.instructions.md", Risk::SteersAgents),
+            (".github/copilot-instructions.md", Risk::SteersAgents),
+            ("WARP.md", Risk::SteersAgents),
+            (".rules", Risk::SteersAgents),
         ] {
             assert!(Risk::of_path(&path.parse().unwrap()).contains(&risk), "{path}");
         }
-        assert_eq!(Risk::of_path(&"src/builder.rs".parse().unwrap()), []);
+        for path in ["src/builder.rs", "src/gradle.rs", "lib/workspace.rs", "docs/instructions/a.md", "src/node.js"] {
+            assert_eq!(Risk::of_path(&path.parse().unwrap()), [], "{path}");
+        }
+    }
+
+    #[test]
+    fn every_row_of_the_table_is_read() {
+        let rows = include_str!("risk/marks.txt").lines().filter(|line| !line.starts_with('#'));
+        let patterns: usize = rows.map(|row| row.split(' ').count() - 2).sum();
+        assert_eq!((MARKS.len(), LOOKALIKE.len()), (patterns, 6));
+        assert!(MARKS.iter().all(|mark| mark.pattern == mark.pattern.to_lowercase() && !mark.pattern.is_empty()));
+    }
+
+    #[test]
+    fn names_that_can_be_taken_for_others_are_marked() {
+        for name in [
+            "src/\u{430}uth.rs",
+            "src/\u{441}\u{43e}\u{440}\u{443}.rs",
+            "src/cafe\u{301}.rs",
+            "src/a\u{200b}b.rs",
+            "src/\u{ff41}.rs",
+            "src/lib.rs ",
+            "a\u{2215}b.rs",
+            "Ma\u{212a}efile.md",
+        ] {
+            assert_eq!(Risk::of_path(&name.parse().unwrap()), [Risk::HardToRead], "{name:?}");
+        }
+        for name in [
+            "src/caf\u{e9}.rs",
+            "\u{43e}\u{442}\u{447}\u{451}\u{442}.md",
+            "\u{65e5}\u{672c}.txt",
+            "a b.txt",
+            "\u{fc}ber_\u{43c}\u{438}\u{440}.rs",
+        ] {
+            assert_eq!(Risk::of_path(&name.parse().unwrap()), [], "{name:?}");
+        }
     }
 }
