@@ -63,9 +63,7 @@ impl Walk<'_> {
             let what = "the developer stopped it after failures that repeated".to_owned();
             return Ok(Err(self.hand_over_best(StopReason::NonProgress { what })?));
         }
-        // Whoever lets it go on after failures that repeat grants an attempt more.
-        let granted = work.answers.iter().filter(|it| it.question.starts_with(SHALL_I) && !stops(it)).count();
-        let max = self.state.request.limits.max_attempts.saturating_add(u32::try_from(granted).unwrap_or(u32::MAX));
+        let max = self.most_attempts();
         let tried = self.state.attempts.len();
         let spent = tried >= max as usize;
         match course(fresh, &work.nudged) {
@@ -92,6 +90,13 @@ impl Walk<'_> {
         let configuration = self.present_configuration();
         self.record(Event::AttemptStarted { attempt: id, from: from.clone(), configuration })?;
         Ok(Ok((id, from)))
+    }
+
+    /// Whoever lets a task go on after failures that repeat grants an attempt more.
+    fn most_attempts(&self) -> u32 {
+        let answers = self.state.work.answers.iter();
+        let granted = answers.filter(|it| it.question.starts_with(SHALL_I) && !stops(it)).count();
+        self.state.request.limits.max_attempts.saturating_add(u32::try_from(granted).unwrap_or(u32::MAX))
     }
 
     /// The best tree so far becomes the last attempt's, so that it is the one that is handed over.
@@ -154,7 +159,7 @@ impl Walk<'_> {
                 let stuck =
                     self.state.attempts.iter().rev().take(2).filter(|it| it.outcome.as_deref() == Some(what.as_str()));
                 // The reason is worth more than the number of attempts that it used up.
-                let spent = self.state.attempts.len() >= self.state.request.limits.max_attempts as usize;
+                let spent = self.state.attempts.len() >= self.most_attempts() as usize;
                 if stuck.count() >= 2 || spent {
                     return Ok(Some(self.hand_over_best(StopReason::NonProgress { what })?));
                 }
