@@ -22,8 +22,8 @@ pub(crate) struct Seen {
 
 pub(crate) type SeenFiles = HashMap<TreePath, Seen>;
 
-/// Grows when the format or the meaning of what is stored changes, so that an older file is not understood.
-const MAGIC: &[u8] = b"understudy stamps 1\n";
+/// Grows when the format or the meaning of what is stored changes, or which files are taken for secrets, so that an older file is not understood.
+const MAGIC: &[u8] = b"understudy stamps 2\n";
 
 /// Reads what [`save`] wrote with the same note; `None` when it is not there, damaged or of another note.
 pub(crate) fn load(path: &Path, note: &str) -> Option<SeenFiles> {

@@ -35,42 +35,134 @@ pub(crate) enum Suspicion {
     Secret,
 }
 
-const FOLDERS: &[&[u8]] = &[b".aws", b".kube", b".ssh", b".gnupg"];
-const NAMES: &[&str] = &[".pypirc", ".netrc", "_netrc", ".git-credentials", ".htpasswd", ".pgpass", "terraform.tfvars"];
+/// Folders of which everything is a secret.
+const FOLDERS: &[&str] = &[".aws", ".kube", ".ssh", ".gnupg"];
+/// Names, and ends of paths of more than one part.
+const NAMES: &[&str] = &[
+    ".env",
+    ".envrc",
+    ".flaskenv",
+    ".dev.vars",
+    ".secrets",
+    ".secret",
+    "credentials",
+    "local.settings.json",
+    ".pypirc",
+    ".netrc",
+    "_netrc",
+    ".git-credentials",
+    ".htpasswd",
+    ".pgpass",
+    ".my.cnf",
+    ".s3cfg",
+    ".boto",
+    ".vault-token",
+    ".dockercfg",
+    "kubeconfig",
+    "terraform.tfvars",
+    "secring.gpg",
+    "wallet.dat",
+    "application_default_credentials.json",
+    ".docker/config.json",
+    ".streamlit/secrets.toml",
+    "gh/hosts.yml",
+    "gcloud/credentials.db",
+    "gcloud/access_tokens.db",
+    ".config/hub",
+];
+const BEGINS: &[&str] = &[".env.", ".cargo/credentials"];
 const ENDS: &[&str] =
     &[".tfstate", ".tfstate.backup", ".tfvars", ".tfvars.json", ".p12", ".pfx", ".jks", ".keystore", ".ppk"];
 /// Files that show what a secret file should look like.
 const EXAMPLES: &[&str] = &[".example", ".sample", ".template", ".dist", ".defaults", ".schema"];
+/// What a copy of a file has behind its name.
+const COPIES: &[&str] = &["~", ".bak", ".backup", ".old", ".orig", ".save"];
+
+/// Files whose bytes decide, by their name or its end, and how they decide.
+const LOOKED_INTO: &[(&str, Look)] = &[
+    ("secrets.yml", Look::Values),
+    ("secrets.yaml", Look::Values),
+    ("secrets.json", Look::Values),
+    ("secrets.toml", Look::Values),
+    ("credentials.yml", Look::Values),
+    ("credentials.yaml", Look::Values),
+    ("credentials.json", Look::Values),
+    ("credentials.toml", Look::Values),
+    ("credentials.ini", Look::Values),
+    ("auth.json", Look::Values),
+    (".npmrc", Look::Registry),
+    (".yarnrc.yml", Look::Registry),
+    ("env", Look::Variables),
+    (".env", Look::Variables),
+    (".pem", Look::Key),
+    (".key", Look::Key),
+    (".p8", Look::Key),
+    (".asc", Look::Armour),
+    ("_key", Look::Armour),
+    (".pem.txt", Look::Armour),
+    (".json", Look::Account),
+];
+
+/// What makes bytes a secret.
+#[derive(Clone, Copy)]
+enum Look {
+    /// A private key, or no text at all. Certificates are none.
+    Key,
+    /// A private key as text.
+    Armour,
+    /// A service account.
+    Account,
+    /// A token of a registry of packages.
+    Registry,
+    /// `NAME=value`, line after line.
+    Variables,
+    /// A value that is written down, rather than read from somewhere else.
+    Values,
+}
+
 /// Bytes beyond which a file is not looked into: secrets are small.
 const LOOKED_AT: usize = 1 << 20;
 
 /// What the name of a file says about it, whatever its case.
 pub(crate) fn suspicion(path: &TreePath) -> Suspicion {
-    let mut parts: Vec<Vec<u8>> = path.components().map(<[u8]>::to_ascii_lowercase).collect();
-    let Some(name) = parts.pop() else { return Suspicion::None };
-    let text = String::from_utf8_lossy(&name);
-    if EXAMPLES.iter().any(|end| text.ends_with(end)) {
+    let whole = plain(path);
+    if EXAMPLES.iter().any(|end| whole.ends_with(end)) {
         return Suspicion::None;
     }
-    let parent = parts.last().map(Vec::as_slice);
-    let secret = parts.iter().any(|part| FOLDERS.contains(&part.as_slice()))
-        || (parent == Some(b".docker") && text == "config.json")
-        || (parent == Some(b".cargo") && text.starts_with("credentials"))
-        || text == ".env"
-        || text.starts_with(".env.")
-        || text == ".envrc"
-        || is_ssh_key(&text)
-        || NAMES.contains(&&*text)
-        || ENDS.iter().any(|end| text.ends_with(end));
+    let (folders, name) = whole.rsplit_once('/').unwrap_or(("", &whole));
+    let last_two = folders.rsplit('/').next().map(|parent| format!("{parent}/{name}")).unwrap_or_default();
+    let is = |test: &dyn Fn(&str) -> bool| test(name) || test(&last_two);
+    let secret = folders.split('/').any(|part| FOLDERS.contains(&part))
+        || is(&|it| NAMES.contains(&it))
+        || is(&|it| BEGINS.iter().any(|begin| it.starts_with(begin)))
+        || is_ssh_key(name)
+        || ENDS.iter().any(|end| name.ends_with(end));
     if secret {
-        return Suspicion::Secret;
-    }
-    let look = text.starts_with(".env") || text == ".npmrc" || text == ".yarnrc.yml";
-    if look || [".pem", ".key", ".json"].iter().any(|end| text.ends_with(end)) {
+        Suspicion::Secret
+    } else if look(&whole).is_some() {
         Suspicion::Content
     } else {
         Suspicion::None
     }
+}
+
+/// The path in small letters, and a copy under the name of what it is a copy of.
+fn plain(path: &TreePath) -> String {
+    let lower = String::from_utf8_lossy(path.as_bytes()).to_lowercase();
+    let mut rest = lower.as_str();
+    while let Some(shorter) = COPIES.iter().find_map(|end| rest.strip_suffix(end)).filter(|it| !it.is_empty()) {
+        rest = shorter;
+    }
+    rest.to_owned()
+}
+
+fn look(path: &str) -> Option<Look> {
+    let name = path.rsplit('/').next()?;
+    if name.starts_with(".env") {
+        return Some(Look::Variables);
+    }
+    let ends = |end: &str| end.starts_with(['.', '_']) && name.ends_with(end);
+    LOOKED_INTO.iter().find(|(end, _)| name == *end || ends(end)).map(|(_, look)| *look)
 }
 
 /// `id_rsa`, `id_ed25519_work`, but neither `id_rsa.pub` nor `id_map.rs`.
@@ -78,24 +170,52 @@ fn is_ssh_key(name: &str) -> bool {
     name.starts_with("id_") && !name.contains('.')
 }
 
-/// Whether the bytes of a file of suspicious name are a secret. Certificates are not, private keys are; what ends in
-/// `.key` and is no text is taken for one.
+/// Whether the bytes of a file of suspicious name are a secret.
 pub(crate) fn has_secret(path: &TreePath, bytes: &[u8]) -> bool {
-    let name = String::from_utf8_lossy(path.file_name()).to_ascii_lowercase();
+    let Some(look) = look(&plain(path)) else { return false };
     let head = &bytes[..bytes.len().min(LOOKED_AT)];
     let has = |needle: &[u8]| contains(head, needle);
-    if name.ends_with(".json") {
-        return has(b"\"service_account\"") && has(b"\"private_key\"");
+    match look {
+        Look::Key => has(b"PRIVATE KEY") || !has(b"-----BEGIN "),
+        Look::Armour => has(b"PRIVATE KEY"),
+        Look::Account => has(b"\"service_account\"") && has(b"\"private_key\""),
+        Look::Registry => {
+            [&b"_auth"[..], b"_password", b"authtoken", b"AuthToken", b"AuthIdent"].iter().any(|needle| has(needle))
+        }
+        Look::Variables => !head.starts_with(b"#!") && lines(head).any(|line| is_variable(&line)),
+        Look::Values => lines(head).any(|line| gives_a_value(&line)),
     }
-    if name == ".npmrc" || name == ".yarnrc.yml" {
-        return [&b"_auth"[..], b"_password", b"authtoken", b"AuthToken", b"AuthIdent"]
-            .iter()
-            .any(|needle| has(needle));
-    }
-    if name.ends_with(".pem") || name.ends_with(".key") {
-        return has(b"PRIVATE KEY") || !has(b"-----BEGIN ");
-    }
-    has(b"=")
+}
+
+fn lines(bytes: &[u8]) -> impl Iterator<Item = std::borrow::Cow<'_, str>> {
+    bytes.split(|&byte| byte == b'\n').map(String::from_utf8_lossy)
+}
+
+/// `NAME=value`, `export NAME=value`.
+fn is_variable(line: &str) -> bool {
+    let line = line.trim_start();
+    let line = line.strip_prefix("export ").unwrap_or(line);
+    let name = line.split_once('=').map_or("", |(name, _)| name.trim_end());
+    !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '.' | '-'))
+}
+
+/// How a value begins that is read from somewhere else.
+const REFERENCES: &[char] = &['$', '<', '%', '!', '*', '&', '('];
+/// Words in the names of secrets.
+const SECRET_WORDS: &[&str] = &["token", "secret", "passw", "private", "key", "credential", "auth"];
+
+/// Whether a line of YAML, TOML, JSON or INI writes a value down that is one word with a digit, or one under the name of a
+/// secret. What only repeats its name is a label.
+fn gives_a_value(line: &str) -> bool {
+    line.split(['{', '}', ',']).filter_map(|pair| pair.split_once(['=', ':'])).any(|(name, value)| {
+        let clean =
+            |text: &str| text.trim_matches(|c: char| c.is_whitespace() || matches!(c, '"' | '\'' | '-')).to_owned();
+        let (name, value) = (clean(name).to_lowercase(), clean(value));
+        let one_word = value.len() >= 8 && !value.contains(char::is_whitespace) && !value.starts_with(REFERENCES);
+        let mixed = value.contains(|c: char| c.is_ascii_digit()) && value.contains(char::is_alphabetic);
+        let named = SECRET_WORDS.iter().any(|word| name.contains(word)) && !name.contains(&value.to_lowercase());
+        one_word && (mixed || named)
+    })
 }
 
 fn contains(bytes: &[u8], needle: &[u8]) -> bool {
@@ -121,6 +241,30 @@ mod tests {
             ("src/id_map.rs", Suspicion::None),
             ("prod.tfvars", Suspicion::Secret),
             ("cert.pem", Suspicion::Content),
+            ("prod.env", Suspicion::Content),
+            ("bin/env", Suspicion::Content),
+            (".flaskenv", Suspicion::Secret),
+            (".dev.vars", Suspicion::Secret),
+            ("config/Secrets.yml", Suspicion::Content),
+            (".streamlit/secrets.toml", Suspicion::Secret),
+            ("credentials", Suspicion::Secret),
+            ("aws/credentials", Suspicion::Secret),
+            ("credentials.json", Suspicion::Content),
+            ("kubeconfig", Suspicion::Secret),
+            (".config/gh/hosts.yml", Suspicion::Secret),
+            ("terraform.tfvars.bak", Suspicion::Secret),
+            (".env~", Suspicion::Secret),
+            ("id_rsa.old", Suspicion::Secret),
+            ("deploy_key", Suspicion::Content),
+            // Code, encrypted files and templates.
+            ("src/credentials.rs", Suspicion::None),
+            ("app/secrets.py", Suspicion::None),
+            ("credentials/mod.rs", Suspicion::None),
+            ("config/secrets.yml.enc", Suspicion::None),
+            ("prod.env.example", Suspicion::None),
+            ("secrets.yml.dist", Suspicion::None),
+            ("env.rs", Suspicion::None),
+            ("hosts.yml", Suspicion::None),
             ("src/lib.rs", Suspicion::None),
         ] {
             assert_eq!(suspicion(&path.parse().unwrap()), expected, "{path}");
@@ -136,5 +280,38 @@ mod tests {
         let json = "account.json".parse().unwrap();
         assert!(has_secret(&json, br#"{"type": "service_account", "private_key": "x"}"#));
         assert!(!has_secret(&json, b"{}"));
+    }
+
+    #[test]
+    fn what_holds_no_value_is_no_secret() {
+        for (path, text, expected) in [
+            ("prod.env", "# x\nexport TOKEN=abc\n", true),
+            ("bin/env", "#!/bin/sh\nA=1\n", false),
+            ("env", "This is about the environment.\n", false),
+            ("secrets.yml", "development:\n  secret_key_base: <%= ENV[\"KEY_BASE_1\"] %>\n", false),
+            ("secrets.yml", "development:\n  secret_key_base: \"0a1b2c3d4e5f\"\n", true),
+            ("secrets.yaml", "apiVersion: v1\ndata:\n  password: {{ .Values.password | b64enc }}\n", false),
+            ("secrets.toml", "stripe = 'abc_live_12345'\n", true),
+            ("auth.json", r#"{"token": "tok0025secret"}"#, true),
+            (
+                "auth.json",
+                r#"{"http-basic": {"repo.example.org": {"username": "me", "password": "correct-horse"}}}"#,
+                true,
+            ),
+            (
+                "lang/en/auth.json",
+                r#"{"password": "Password", "failed": "These credentials do not match our records."}"#,
+                false,
+            ),
+            ("credentials.json.bak", r#"{"refresh_token": "1//0abcdefgh"}"#, true),
+            ("deploy_key", "-----BEGIN OPENSSH PRIVATE KEY-----\n", true),
+            ("sort_key", "the order of things", false),
+            ("signing.asc", "-----BEGIN PGP PUBLIC KEY BLOCK-----\n", false),
+            ("signing.asc", "-----BEGIN PGP PRIVATE KEY BLOCK-----\n", true),
+        ] {
+            let path = path.parse().unwrap();
+            assert_eq!(suspicion(&path), Suspicion::Content, "{path}");
+            assert_eq!(has_secret(&path, text.as_bytes()), expected, "{path}: {text}");
+        }
     }
 }
