@@ -108,6 +108,14 @@ pub(crate) fn of_status(choice: &Choice, status: StatusCode, headers: &HeaderMap
             kind: FaultKind::Passing { after: retry_after(headers, SystemTime::now()) },
             charge,
         },
+        401 | 403 if !choice.place.has_key() => {
+            let name = choice.place.key_env.clone().unwrap_or_else(|| {
+                format!("a variable that key_env below [model.providers.{}] names", choice.place.name)
+            });
+            refused(format!(
+                "{place} asks for a key for {model}, and none was sent ({number}: {words}): put one into {name}, its key file or the keyring"
+            ))
+        }
         401 | 403 => refused(format!(
             "{place} does not take the key for {model} ({number}: {words}): put a valid one into {key_env} or the keyring"
         )),
@@ -215,6 +223,18 @@ mod tests {
             assert!(why.contains(word), "{why}");
         }
         assert!(!why.contains("s3cret"), "{why}");
+    }
+
+    #[test]
+    fn a_key_that_was_not_sent_is_not_called_wrong() {
+        let settings = "[providers.near]\nbase_url = \"http://127.0.0.1:9/v1\"";
+        let settings: Settings = toml::from_str(settings).unwrap();
+        let choice = Choice::new(&settings, "near/some", task::port::Stage::Code).unwrap();
+        let complaint = Complaint::from_body(br#"{"error":"who are you?"}"#);
+        let why = of_status(&choice, StatusCode::UNAUTHORIZED, &HeaderMap::new(), &complaint).why;
+        for part in ["none was sent", "key_env below [model.providers.near]", "who are you?"] {
+            assert!(why.contains(part), "{why}");
+        }
     }
 
     #[test]

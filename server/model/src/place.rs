@@ -75,6 +75,10 @@ impl Place {
         url
     }
 
+    pub(crate) fn has_key(&self) -> bool {
+        self.key.is_some()
+    }
+
     pub(crate) fn is_tls(&self) -> bool {
         self.url.scheme() == "https"
     }
