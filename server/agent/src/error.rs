@@ -17,6 +17,9 @@ pub enum Error {
     /// The provider of the model could not be reached: the task waits, and can be resumed.
     #[error("{0}")]
     Paused(String),
+    /// The provider does not take what it is asked, whoever asks: a key, a model, a setting is wrong.
+    #[error("{0}")]
+    Provider(String),
     /// A limit of what was asked does not allow any more of it.
     #[error("{0}")]
     Limit(String),

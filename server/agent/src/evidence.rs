@@ -3,10 +3,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-use task::port::Journal;
+use task::port::{Journal, Note};
 use task::{Author, Diff, Digest, Engine, Event, HunkKind, Record, State, StepId, TaskId, TreeId, TreePath};
 use worktree::{Authors, Store, Workspace};
 
+use crate::model_engine::raised;
 use crate::report::{Evidence, Judged, Report, Timing};
 use crate::review::kept_tree;
 use crate::walk::{Walk, fold};
@@ -18,10 +19,38 @@ use crate::{Error, risks};
 /// When there is no such task or its trees are gone.
 pub fn report(journal: &dyn Journal, state_folder: &Path, id: &TaskId, tree: Option<&TreeId>) -> Result<Report, Error> {
     let records = journal.records(id)?;
-    let state = fold(id, &records)?;
+    let mut state = fold(id, &records)?;
+    let given = take_given(journal, &mut state)?;
     let workspace = Workspace::open(Path::new(&state.request.workspace), state_folder)?;
     let store = Store::open(&workspace)?;
-    about(journal, &store, &records, &state, tree)
+    let mut report = about(journal, &store, &records, &state, tree, journal.owner(id)?)?;
+    if given && report.waiting.is_none() && report.task.process.is_none() {
+        report.reasons.push(format!("what you said counts when the task goes on: `understudy tasks resume {id}`"));
+    }
+    Ok(report)
+}
+
+/// What the developer said and nobody has taken up yet, as it will count. Answers whether anything was.
+fn take_given(journal: &dyn Journal, state: &mut State) -> Result<bool, Error> {
+    let notes =
+        if state.conclusion.is_some() { Vec::new() } else { journal.notes(&state.request.id, state.work.note)? };
+    let given = !notes.is_empty();
+    for (note, said) in notes {
+        let event = match said {
+            Note::RaiseLimits { limits } => {
+                Event::LimitsRaised { limits: raised(&state.request.limits, &limits), note }
+            }
+            Note::Steer { text } => Event::Steered { text, note },
+            Note::Answer { answers } => Event::Answered { answers, note },
+            // Whoever walks the task looks whether these are right; until then only the waiting is over.
+            Note::ApprovePlan { .. } | Note::AmendPlan { .. } => {
+                state.work.wait = None;
+                continue;
+            }
+        };
+        state.apply(&event);
+    }
+    Ok(given)
 }
 
 impl Walk<'_> {
@@ -31,7 +60,7 @@ impl Walk<'_> {
     /// When the journal or the store cannot be read.
     pub fn report(&self, tree: Option<&TreeId>) -> Result<Report, Error> {
         let records = self.house.journal.records(self.id())?;
-        about(&*self.house.journal, &self.store, &records, &self.state, tree)
+        about(&*self.house.journal, &self.store, &records, &self.state, tree, None)
     }
 }
 
@@ -41,6 +70,7 @@ fn about(
     records: &[Record],
     state: &State,
     tree: Option<&TreeId>,
+    process: Option<u32>,
 ) -> Result<Report, Error> {
     let reviewed = state.reviewed();
     let offered = tree.and_then(|tree| state.offer(tree)).map(|offered| &offered.base);
@@ -70,7 +100,7 @@ fn about(
     let concluded = records.iter().rev().find(|record| matches!(record.event, Ok(Event::Concluded { .. })));
     let completed = concluded.map(|record| record.at);
     let (timings, writers) = (timings(records), writers(store, state));
-    let evidence = Evidence { diff, unified, kept_tree, receipts, writers, timings, completed };
+    let evidence = Evidence { diff, unified, kept_tree, receipts, writers, timings, completed, process };
     Ok(Report::new(state, records, evidence))
 }
 

@@ -61,6 +61,14 @@ pub struct Citation {
 /// # Errors
 /// When there is no model, it cannot be reached, its limits are used up, or it comes to no answer.
 pub fn explain(house: &House, ask: &ExplainAsk) -> Result<Explanation, Error> {
+    explain_counted(house, ask, &mut Accounts::default())
+}
+
+/// The same with accounts of the caller, who can say what it cost where no answer came.
+///
+/// # Errors
+/// As [`explain`].
+pub fn explain_counted(house: &House, ask: &ExplainAsk, accounts: &mut Accounts) -> Result<Explanation, Error> {
     let model = house.model.as_ref().map_err(|reason| Error::Sentence(reason.clone()))?;
     let workspace = Workspace::open(Path::new(&ask.folder), &house.state)?;
     let store = Store::open(&workspace)?;
@@ -73,7 +81,7 @@ pub fn explain(house: &House, ask: &ExplainAsk) -> Result<Explanation, Error> {
     let quoter = Quoter::new(&task, &house.redactor);
     let looks = Looks { store: &store, tree: &frozen.base, retrieve: &*retrieve, quoter: &quoter };
     let mut messages = vec![Message { role: Role::User, blocks: opening(&looks, ask) }];
-    let mut ledger = Purse { accounts: Accounts::default(), limits: ask.limits.clone() };
+    let mut ledger = Purse { accounts, limits: ask.limits.clone() };
     let waiting = Watcher::new(house, Duration::from_millis(ask.limits.timeout_ms));
     house.audience.doing("reading");
     for _ in 0..TURNS {
@@ -93,6 +101,7 @@ pub fn explain(house: &House, ask: &ExplainAsk) -> Result<Explanation, Error> {
             Err(ModelError::Ended) => return Err(Error::Limit("the time for the answer is used up".to_owned())),
             Err(ModelError::Budget(what)) => return Err(Error::Limit(what)),
             Err(ModelError::Unavailable(what)) => return Err(Error::Paused(what)),
+            Err(ModelError::Refused(what)) => return Err(Error::Provider(what)),
             Err(error) => return Err(Error::Sentence(error.to_string())),
         };
         let (blocks, _) = as_sent(&quoter, &reply);
@@ -117,7 +126,8 @@ pub fn explain(house: &House, ask: &ExplainAsk) -> Result<Explanation, Error> {
         let finish = |explained: Explained| {
             let (citations, unfounded) = cited(&looks, &explained);
             let text = task::printable(explained.text.trim());
-            let spent = Spent { reported: true, ..ledger.accounts.settled };
+            let reported = ledger.accounts.assumed().calls == 0;
+            let spent = Spent { reported, ..ledger.accounts.settled };
             Explanation { text, citations, unfounded, model: reply.model.clone(), spent }
         };
         if let Some(explained) = answered {
@@ -134,9 +144,7 @@ pub fn explain(house: &House, ask: &ExplainAsk) -> Result<Explanation, Error> {
                 })
                 .collect();
             if !text.trim().is_empty() {
-                let mut explanation = finish(Explained { text, citations: Vec::new() });
-                explanation.unfounded.push("the answer names no lines that show it".to_owned());
-                return Ok(explanation);
+                return Ok(finish(Explained { text, citations: Vec::new() }));
             }
             results.push(Block::Text { told: quoter.ours("Call `answer`."), stable: false });
         }
@@ -191,12 +199,12 @@ fn cited(looks: &Looks<'_>, explained: &Explained) -> (Vec<Citation>, Vec<String
 }
 
 /// A ledger that lives as long as the question.
-struct Purse {
-    accounts: Accounts,
+struct Purse<'a> {
+    accounts: &'a mut Accounts,
     limits: Limits,
 }
 
-impl Ledger for Purse {
+impl Ledger for Purse<'_> {
     fn reserve(&mut self, worst: &Reservation) -> Result<CallId, LedgerError> {
         let call = self.accounts.admit(&self.limits, worst).map_err(LedgerError::Exceeds)?;
         self.accounts.reserve(call, worst);

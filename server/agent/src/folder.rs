@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use schemars::JsonSchema;
 use serde::Serialize;
-use task::port::Journal;
+use task::port::{Journal, Note};
 use task::{State, TaskId, TreeId, TreePath, Wait};
 use worktree::{Authors, Store, Workspace};
 
@@ -101,6 +101,8 @@ pub struct TaskLine {
     pub status: String,
     /// What it waits for. It stays in the list until it has it.
     pub waiting: Option<Wait>,
+    /// Whether the developer gave it that, and nobody has taken it up yet.
+    pub given: bool,
     /// How it ended, as its word.
     pub verdict: Option<String>,
     pub workspace: String,
@@ -121,6 +123,10 @@ pub fn list(journal: &dyn Journal) -> Result<Vec<TaskLine>, Error> {
         let Ok(state) = fold(&id, &journal.records(&id)?) else { continue };
         let owner = journal.owner(&id)?;
         let waiting = waiting(&state).cloned();
+        let answers =
+            |note: &Note| matches!(note, Note::Answer { .. } | Note::ApprovePlan { .. } | Note::AmendPlan { .. });
+        let owed = matches!(waiting, Some(Wait::Answers { .. } | Wait::PlanApproval { .. }));
+        let given = owed && journal.notes(&id, state.work.note)?.iter().any(|(_, note)| answers(note));
         let status = match (&state.conclusion, &waiting, owner) {
             (Some(_), ..) => state.station.word().to_owned(),
             (None, Some(wait), _) => wait_word(wait).to_owned(),
@@ -129,6 +135,7 @@ pub fn list(journal: &dyn Journal) -> Result<Vec<TaskLine>, Error> {
         };
         lines.push(TaskLine {
             waiting,
+            given,
             verdict: state.conclusion.as_ref().map(|conclusion| conclusion.word().to_owned()),
             workspace: state.request.workspace.clone(),
             title: state.request.title(),

@@ -45,7 +45,7 @@ pub use aside::{Examined, examine, forget, in_shadow};
 pub use documents::{Documents, NoDocuments};
 pub use error::Error;
 pub use evidence::report;
-pub use explain::{Citation, ExplainAsk, Explanation, explain};
+pub use explain::{Citation, ExplainAsk, Explanation, explain, explain_counted};
 pub use folder::{TaskLine, documents_folder, file_of, files_of, line_changes, list, state_of, top};
 pub use house::{Compilers, House, NoRetrieval};
 pub use lints::unknown_lints;
@@ -56,8 +56,9 @@ pub use progress::{Audience, Progress, Side};
 pub use publication::{Applied, Approval};
 pub use rejections::rejections;
 pub use report::{
-    AttemptRecord, CostRecord, ExecutionRecord, HunkRecord, ModelRecord, NextStep, OpenCall, PlanRecord, PlannedStep,
-    PublicationRecord, Report, Revision, StepProgress, TaskRecord, Timing, UsageRecord, step_progress, waiting,
+    AttemptRecord, CostRecord, Criterion, ExecutionRecord, Held, HunkRecord, ModelRecord, NextStep, OpenCall,
+    PlanRecord, PlannedStep, PublicationRecord, Report, Revision, StepProgress, TaskRecord, Timing, UsageRecord,
+    plainly, step_progress, waiting,
 };
 pub use review::Blobs;
 pub use shelf::Shelf;

@@ -35,10 +35,12 @@ mod watcher;
 use task::port::Stage;
 use task::{Conclusion, Digest, Station, Wait};
 
+pub(crate) use acceptance::{Met, met};
 pub(crate) use arguments::{Explained, read as read_arguments};
 pub(crate) use indexed::Indexed;
 pub(crate) use looks::Looks;
 pub(crate) use prompt::{system, tools as tool_list};
+pub(crate) use purse::raised;
 pub(crate) use quote::Quoter;
 pub(crate) use talk::{Desk, as_sent};
 pub(crate) use tools::{look, refusal, sketch};

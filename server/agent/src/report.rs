@@ -2,7 +2,9 @@
 //! the same.
 
 mod costs;
+mod criteria;
 mod next;
+mod plainly;
 mod planned;
 
 use std::collections::BTreeMap;
@@ -16,14 +18,16 @@ use task::{
 };
 
 pub use costs::{AttemptRecord, CostRecord, Costs, ModelRecord, OpenCall, UsageRecord};
+pub use criteria::{Criterion, Held};
 pub use next::NextStep;
+pub use plainly::plainly;
 pub use planned::{PlanRecord, PlannedStep, Progress as StepProgress, Revision, step_progress};
 
 /// One object with the whole result of `run`, `prove` and the `tasks` verbs.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct Report {
     /// How the task ended, as its word: `verified`, `not verified`, `nothing to do`, `stopped`, `infrastructure`,
-    /// `cancelled`, `needs an answer`; `in progress` while it has not.
+    /// `cancelled`, `needs an answer`; while it has not, `in progress`, or `paused` where its provider does not answer.
     pub verdict: String,
     /// What the process exits with; no result is not a pass, so a task in progress has the code of `not verified`.
     pub exit_code: i32,
@@ -33,6 +37,8 @@ pub struct Report {
     pub question: Option<Question>,
     /// What a task that has not ended waits for: answers, the yes to its plan, its provider.
     pub waiting: Option<Wait>,
+    /// What the request says must hold when the task is done.
+    pub criteria: Vec<Criterion>,
     /// What the developer answered so far.
     pub answers: Vec<Answer>,
     /// Guidance that the developer gave while it ran.
@@ -80,6 +86,8 @@ pub struct TaskRecord {
     pub status: String,
     pub created: UnixMillis,
     pub completed: Option<UnixMillis>,
+    /// The process that works on it at present.
+    pub process: Option<u32>,
     pub limits: Limits,
 }
 
@@ -158,6 +166,8 @@ pub struct Evidence {
     pub writers: BTreeMap<TreePath, StepId>,
     pub timings: Vec<Timing>,
     pub completed: Option<UnixMillis>,
+    /// The process that works on it, where it is not the one that asks.
+    pub process: Option<u32>,
 }
 
 /// What a check judged.
@@ -188,13 +198,14 @@ impl Report {
         limitations.sort();
         limitations.dedup();
         let waiting = waiting(state).cloned();
-        let mut standing = Standing::of(conclusion.as_ref(), waiting.as_ref());
+        let mut standing = Standing::of(conclusion.as_ref(), waiting.as_ref(), evidence.process);
         if matches!(conclusion, Some(Conclusion::Stopped { .. })) {
             // Why it stopped says nothing about the tree that is handed over.
             standing.reasons.extend(judgement.iter().flat_map(|judgement| judgement.reasons.iter().cloned()));
         }
         let costs = Costs::of(records);
         Self {
+            criteria: criteria::criteria(state, tree.as_ref(), &evidence.receipts),
             verdict: standing.verdict,
             exit_code: standing.code as i32,
             reasons: standing.reasons,
@@ -203,7 +214,7 @@ impl Report {
             answers: state.work.answers.clone(),
             steering: state.work.steering.clone(),
             base: diff.map(|diff| diff.base.clone()).or_else(|| state.base.clone()),
-            next: next::next_steps(state, tree.as_ref(), diff, conclusion.as_ref()),
+            next: next::next_steps(state, tree.as_ref(), diff, conclusion.as_ref(), evidence.process),
             tree,
             diff: evidence.unified,
             hunks: diff.map(|diff| hunk_records(state, diff, &evidence.writers, &costs)).unwrap_or_default(),
@@ -212,10 +223,10 @@ impl Report {
             kept_tree: evidence.kept_tree,
             checks: judgement.map(|judgement| judgement.comparisons.clone()).unwrap_or_default(),
             limitations,
-            usage: costs.usage(state),
+            usage: costs.usage(state, evidence.process.is_some()),
             attempts: costs.attempts(state),
             timings: evidence.timings,
-            task: TaskRecord::new(state, evidence.completed),
+            task: TaskRecord::new(state, evidence.completed, evidence.process),
             plan: PlanRecord::new(state, records, &costs),
             executions: evidence.receipts.iter().map(|(receipt, judged)| execution(receipt, judged)).collect(),
             publications: state.publications.iter().map(publication).collect(),
@@ -237,7 +248,7 @@ struct Standing {
 }
 
 impl Standing {
-    fn of(conclusion: Option<&Conclusion>, waiting: Option<&Wait>) -> Self {
+    fn of(conclusion: Option<&Conclusion>, waiting: Option<&Wait>, process: Option<u32>) -> Self {
         let said =
             |verdict: &str, code, reasons, question| Self { verdict: verdict.to_owned(), code, reasons, question };
         match (conclusion, waiting) {
@@ -257,17 +268,18 @@ impl Standing {
                 said("needs an answer", ExitCode::NeedsAnswer, vec![reason], None)
             }
             (None, Some(Wait::Provider { sentence })) => {
-                said(IN_PROGRESS, ExitCode::Infrastructure, vec![sentence.clone()], None)
+                said("paused", ExitCode::Infrastructure, vec![sentence.clone()], None)
             }
-            (None, None) => said(IN_PROGRESS, ExitCode::NotVerified, Vec::new(), None),
+            (None, None) => {
+                let reasons = process.map(|process| format!("process {process} works on it")).into_iter().collect();
+                said("in progress", ExitCode::NotVerified, reasons, None)
+            }
         }
     }
 }
 
-const IN_PROGRESS: &str = "in progress";
-
 impl TaskRecord {
-    fn new(state: &State, completed: Option<UnixMillis>) -> Self {
+    fn new(state: &State, completed: Option<UnixMillis>, process: Option<u32>) -> Self {
         let request = &state.request;
         Self {
             id: request.id.clone(),
@@ -282,6 +294,7 @@ impl TaskRecord {
             status: state.station.word().to_owned(),
             created: request.created,
             completed,
+            process,
             limits: request.limits.clone(),
         }
     }

@@ -2,6 +2,9 @@
 
 use std::collections::BTreeMap;
 
+use schemars::JsonSchema;
+use serde::Serialize;
+
 use crate::Limits;
 use crate::port::{CallId, Reservation, Spent};
 
@@ -10,12 +13,33 @@ use crate::port::{CallId, Reservation, Spent};
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Accounts {
     pub settled: Spent,
+    /// Of what was settled, the part that no provider reported.
+    unreported: Assumed,
     /// Of the settled dollars and the open reservations, what the stronger model took.
     escalated_microdollars: u64,
     open: BTreeMap<CallId, Reservation>,
     /// By model, the greatest ratio of reported to counted input.
     ratios: BTreeMap<String, f64>,
     calls: u64,
+}
+
+/// What counts although nobody reported it: at most so much of a sum was never used.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct Assumed {
+    pub calls: u64,
+    pub tokens: u64,
+    /// Millionths of a dollar; `None` where none of these calls had a price.
+    pub microdollars: Option<u64>,
+}
+
+impl Assumed {
+    fn add(&mut self, tokens: u64, microdollars: Option<u64>) {
+        self.calls += 1;
+        self.tokens = self.tokens.saturating_add(tokens);
+        if let Some(cost) = microdollars {
+            self.microdollars = Some(self.microdollars.unwrap_or(0).saturating_add(cost));
+        }
+    }
 }
 
 impl Accounts {
@@ -77,6 +101,9 @@ impl Accounts {
                 self.escalated_microdollars = self.escalated_microdollars.saturating_add(cost);
             }
         }
+        if !spent.reported && spent.tokens() > 0 {
+            self.unreported.add(spent.tokens(), spent.microdollars);
+        }
         let input = spent.tokens().saturating_sub(spent.output);
         if spent.reported && worst.counted > 0 && input > 0 {
             let ratio = input as f64 / worst.counted as f64;
@@ -115,6 +142,15 @@ impl Accounts {
     /// Calls whose cost nobody reported.
     pub fn open(&self) -> impl Iterator<Item = (&CallId, &Reservation)> {
         self.open.iter()
+    }
+
+    /// Of all that is used or reserved, what nobody reported: open calls, and settled ones whose provider did not say.
+    pub fn assumed(&self) -> Assumed {
+        let mut sum = self.unreported;
+        for worst in self.open.values() {
+            sum.add(worst.input.saturating_add(worst.output), worst.microdollars);
+        }
+        sum
     }
 
     pub fn worst_ratio(&self, model: &str) -> Option<f64> {
@@ -166,6 +202,20 @@ mod tests {
         // Twice is once.
         accounts.settle(CallId(1), &spent);
         assert_eq!(accounts.tokens(), 127);
+    }
+
+    #[test]
+    fn what_nobody_reported_is_known_apart() {
+        let mut accounts = Accounts::default();
+        for call in 1..=3 {
+            accounts.reserve(CallId(call), &worst(200, 100, Some(900)));
+        }
+        accounts.settle(CallId(1), &Spent { input: 10, output: 7, reported: true, ..Spent::default() });
+        accounts.settle(CallId(2), &Spent { input: 180, output: 5, microdollars: Some(70), ..Spent::default() });
+        assert_eq!(accounts.assumed(), Assumed { calls: 2, tokens: 185 + 300, microdollars: Some(970) });
+        // A call that never reached its provider costs nothing, whoever says so.
+        accounts.settle(CallId(3), &Spent::default());
+        assert_eq!(accounts.assumed(), Assumed { calls: 1, tokens: 185, microdollars: Some(70) });
     }
 
     #[test]

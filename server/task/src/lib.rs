@@ -26,7 +26,7 @@ mod state;
 mod text;
 mod work;
 
-pub use accounts::{Accounts, dollars};
+pub use accounts::{Accounts, Assumed, dollars};
 pub use budget::Limits;
 pub use check::{Check, CheckId, CheckKind, Features, Item, ItemId, ItemKind, ItemResult, Signature, Verdict};
 pub use conclusion::{Conclusion, ExitCode, StopReason};

@@ -5,10 +5,11 @@ use task::Engine;
 
 use crate::failure::Failure;
 
-/// The engine for a text. `model` says whether one is configured, or why not and what to do.
+/// The engine for a text. `model` says whether one is configured, or why not and what to do; `wanted`, whether the user
+/// asked for any.
 ///
 /// With `auto` the compiler takes what its grammar takes; a slip of the finger in that grammar is no reason to pay a model.
-pub fn choose(name: &str, text: &str, model: Result<(), &str>) -> Result<Engine, Failure> {
+pub fn choose(name: &str, text: &str, model: Result<(), &str>, wanted: bool) -> Result<Engine, Failure> {
     let no_model = |reason: &str| Failure::usage(format!("the task needs a language model: {reason}"));
     match name {
         "compiler" => match grammar::parse(text) {
@@ -21,6 +22,8 @@ pub fn choose(name: &str, text: &str, model: Result<(), &str>) -> Result<Engine,
         "model" => model.map(|()| Engine::Model).map_err(no_model),
         "auto" => match (grammar::parse(text), model) {
             (Ok(_), _) => Ok(Engine::Compiler),
+            // Whoever has set up a model meant it: what is wrong with it comes first, and the grammar is no help.
+            (Err(_), Err(reason)) if wanted && grammar::slip(text).is_none() => Err(no_model(reason)),
             (Err(error), Err(reason)) => Err(Failure::usage(format!(
                 "{}\nAnything else needs a language model: {reason}\n\
                  `understudy prove` takes a change that another agent made.",
@@ -54,7 +57,7 @@ mod tests {
     use super::*;
 
     fn chosen(name: &str, text: &str, model: Result<(), &str>) -> String {
-        match choose(name, text, model) {
+        match choose(name, text, model, false) {
             Ok(engine) => engine.as_str().to_owned(),
             Err(failure) => failure.sentence,
         }
@@ -72,6 +75,16 @@ mod tests {
             let refusal = chosen("auto", text, Err("set it up"));
             assert!(refusal.contains("fix clippy [LINT...]") && refusal.contains("set it up"), "{refusal}");
         }
+    }
+
+    #[test]
+    fn where_a_model_is_set_up_and_broken_that_is_the_reason() {
+        let broken = Err("the key file has mode 644");
+        let failure = choose("auto", "add pagination", broken, true).unwrap_err();
+        assert_eq!(failure.sentence, "the task needs a language model: the key file has mode 644");
+        let slip = choose("auto", "fix warings", broken, true).unwrap_err();
+        assert!(slip.sentence.contains("It takes:"), "{}", slip.sentence);
+        assert_eq!(choose("auto", "fix warnings", broken, true).unwrap().as_str(), "compiler");
     }
 
     #[test]

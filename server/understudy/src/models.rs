@@ -29,6 +29,8 @@ pub struct Models {
     pub wanted: bool,
     /// By provider, the name of its key and where it was found.
     pub keys: BTreeMap<String, (String, &'static str)>,
+    /// By provider, why a key that is there was not taken.
+    pub problems: BTreeMap<String, String>,
     redactor: Redactor,
 }
 
@@ -36,7 +38,7 @@ pub struct Models {
 pub fn open(settings: &Settings) -> Models {
     let named = variable(VARIABLE).map(|name| name.trim().to_owned());
     let wanted = named.is_some() || settings.model.is_some();
-    let (mut keys, mut found) = (Keys::default(), BTreeMap::new());
+    let (mut keys, mut found, mut problems) = (Keys::default(), BTreeMap::new(), BTreeMap::new());
     let mut secrets = secrets::of_environment(std::env::vars_os());
     let panel = match (&settings.model, named) {
         (None, None) => Err(unconfigured()),
@@ -48,7 +50,9 @@ pub fn open(settings: &Settings) -> Models {
             let mut section = section.clone().unwrap_or_default();
             section.common = named.or(section.common);
             let section = section.with_keys(|provider, name| {
-                let (key, place) = keys.find(name)?;
+                let taken = keys.find(name);
+                problems.extend(keys.problem(name).map(|problem| (provider.to_owned(), problem.to_owned())));
+                let (key, place) = taken?;
                 found.insert(provider.to_owned(), (name.to_owned(), place));
                 Some(key)
             });
@@ -59,7 +63,7 @@ pub fn open(settings: &Settings) -> Models {
     // Where the home folder is a link, programs print where it leads.
     let home = std::env::var("HOME").ok().filter(|home| home.starts_with('/'));
     let real = home.as_ref().and_then(|home| std::fs::canonicalize(home).ok()?.into_os_string().into_string().ok());
-    Models { panel, wanted, keys: found, redactor: Redactor::new(secrets, home.into_iter().chain(real)) }
+    Models { panel, wanted, keys: found, problems, redactor: Redactor::new(secrets, home.into_iter().chain(real)) }
 }
 
 /// Whether the user wants the models of the editor, and the patience with them.
@@ -122,6 +126,11 @@ pub struct Served {
     /// `plan, code`, in words.
     pub stages: String,
     pub priced: bool,
+}
+
+/// Models that no price is known of, by name.
+pub fn unpriced(model: &dyn Model) -> Vec<String> {
+    served(model).into_iter().filter(|served| !served.priced).map(|served| served.name).collect()
 }
 
 /// Which model serves which stage; stronger ones come last. Nobody is asked.

@@ -1,13 +1,19 @@
-//! What a person sees: a report as text. Everything that comes from a repository passes [`task::printable`].
+//! What a person sees: a report as text. Everything that others wrote passes [`one_line`] or [`indented`], and with them
+//! [`task::printable`].
 
+mod asked;
 mod diff;
 mod live;
 mod report;
+mod slow;
 mod style;
+mod theirs;
 mod words;
 mod work;
 
+pub use asked::print_task;
 pub use live::Live;
 pub use report::{print_error, print_report};
 pub use style::{bold, dim, doubtful, good, heading, place, poor};
-pub use words::{grouped, limits, plan, question};
+pub use theirs::{indented, one_line};
+pub use words::{grouped, limits, question};

@@ -229,6 +229,18 @@ mod tests {
     use super::*;
 
     #[test]
+    fn what_the_readme_shows_as_settings_makes_models() {
+        let readme = include_str!("../../../README.md");
+        let blocks: Vec<&str> = readme.split("```toml\n").skip(1).filter_map(|it| it.split("```").next()).collect();
+        assert!(blocks.len() > 1, "{blocks:?}");
+        for block in blocks {
+            let settings: Settings = toml::from_str(block).unwrap_or_else(|error| panic!("{error}\n{block}"));
+            let section = settings.model.unwrap().with_keys(|_, _| Some("a-key".to_owned()));
+            model::Panel::new(&section).unwrap_or_else(|error| panic!("{error}\n{block}"));
+        }
+    }
+
+    #[test]
     fn a_misspelt_key_is_an_error_that_names_it() {
         let error = toml::from_str::<Settings>("time_out = 3").unwrap_err();
         assert!(error.message().contains("time_out"), "{error}");

@@ -55,11 +55,11 @@ fn a_file_that_runs_by_itself_needs_consent_of_its_own() {
     );
     let before = task.project.fingerprint();
     let tree = task.tree();
-    assert!(
-        task.report["next"][0]["command"].as_str().unwrap().contains("--consent build.rs"),
-        "{}",
-        task.report["next"]
-    );
+    // What needs consent is named; no line to paste consents to it.
+    let next = &task.report["next"][0];
+    assert!(!next["command"].as_str().unwrap().contains("--consent"), "{next}");
+    let note = next["note"].as_str().unwrap();
+    assert!(note.contains(".cargo/config.toml") && note.contains("build.rs"), "{note}");
     let refused = task.apply(&tree, &[]).ended_with(7);
     assert!(refused.text().contains("`--consent .cargo/config.toml`, and 1 more"), "{}", refused.text());
     let refused = task.apply(&tree, &["--consent", ".cargo/**"]).ended_with(7);
@@ -70,7 +70,8 @@ fn a_file_that_runs_by_itself_needs_consent_of_its_own() {
 
     // Without the hunks that need it, nothing needs it.
     let hunks = task.hunks("src/lib.rs").join(",");
-    task.tasks("apply", &["--select", &hunks]).ended_with(0);
+    let shown = task.tasks("diff", &["--select", &hunks, "--json"]).ended_with(0).json();
+    task.apply(shown["tree"].as_str().unwrap(), &[]).ended_with(0);
     assert!(!task.project.path().join("build.rs").exists());
     task.undo().ended_with(0);
 
@@ -108,6 +109,9 @@ fn a_selection_that_is_another_tree_than_the_approved_one_is_not_written() {
     let hunk = &task.hunks("src/lib.rs")[0];
     let refused = task.apply(&task.tree(), &["--select", hunk]).ended_with(7);
     assert!(refused.stderr.contains("this selection is tree"), "{}", refused.stderr);
+    // Hunks alone name no tree, and the tree is the approval.
+    let unnamed = task.tasks("apply", &["--select", hunk]).ended_with(7);
+    assert!(unnamed.stderr.contains("naming the tree is the approval"), "{}", unnamed.stderr);
     assert_same(&before, &task.project.fingerprint());
 }
 
@@ -143,8 +147,10 @@ fn a_selection_that_does_not_build_needs_the_word_too() {
     let hunk = &task.hunks("src/lib.rs")[0];
     let shown = task.tasks("diff", &["--select", hunk, "--json"]).ended_with(3).json();
     assert_eq!(shown["verdict"], "not verified");
-    task.tasks("apply", &["--select", hunk]).ended_with(7);
+    let tree = text(&shown["tree"]);
+    task.apply(&tree, &["--select", hunk]).ended_with(7);
+    task.tasks("apply", &["--select", hunk, "--unverified"]).ended_with(7);
     assert_same(&before, &task.project.fingerprint());
-    task.tasks("apply", &["--select", hunk, "--unverified"]).ended_with(0);
+    task.apply(&tree, &["--select", hunk, "--unverified"]).ended_with(0);
     assert!(task.project.text("src/lib.rs").contains("pub fn sum("));
 }

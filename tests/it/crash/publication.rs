@@ -162,7 +162,8 @@ fn a_selection_killed_at_any_event_comes_to_the_same_tree() {
     assert_same(&before, &proved.project.fingerprint());
 
     // Written from the selection, killed in between: exactly base and the kept hunk.
-    let apply = ["tasks", "apply", &id, "--select", &hunk, "--json"];
+    let tree = text(&report["tree"]);
+    let apply = ["tasks", "apply", &id, "--select", &hunk, "--tree", &tree, "--json"];
     let kept = proved.project.text("src/lib.rs").replacen("let mut ", "let ", 1);
     for point in ["after:1", "before:3"] {
         assert!(proved.crash(&apply, point).is_none(), "{point}");

@@ -80,7 +80,7 @@ impl Walk<'_> {
     }
 }
 
-fn raised(from: &Limits, to: &Limits) -> Limits {
+pub(crate) fn raised(from: &Limits, to: &Limits) -> Limits {
     // No limit is more than any number.
     let more = |from: Option<u64>, to: Option<u64>| match (from, to) {
         (Some(from), Some(to)) => Some(from.max(to)),

@@ -5,7 +5,9 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::Serialize;
 use task::port::{CallId, Reservation, Stage};
-use task::{AttemptId, Digest, Event, Record, State, StepId, TreeId};
+use task::{Assumed, AttemptId, Digest, Epoch, Event, Record, State, StepId, TreeId};
+
+use super::plainly;
 
 /// What a task has used. Calls whose cost nobody reported count as their reservation, in every sum.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
@@ -24,15 +26,19 @@ pub struct UsageRecord {
     pub output: u64,
     /// Millionths of a dollar; `None` where no call had a price.
     pub microdollars: Option<u64>,
-    /// Calls that were never settled.
+    /// What of these sums nobody reported: worst cases that are reserved, at most so much of which was never used.
+    pub assumed: Assumed,
+    /// Calls that are not settled.
     pub open: Vec<OpenCall>,
     pub models: Vec<ModelRecord>,
 }
 
-/// A call that was reserved and never settled: its provider may have counted it, so it stays charged.
+/// A call that was reserved and is not settled: its provider may have counted it, so it stays charged.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct OpenCall {
     pub call: CallId,
+    /// Whether a process waits for it at present. Otherwise nobody will ever say what it cost.
+    pub under_way: bool,
     #[serde(flatten)]
     pub worst: Reservation,
 }
@@ -52,6 +58,8 @@ pub struct CostRecord {
     pub tokens: u64,
     /// Millionths of a dollar; `None` where no call had a price.
     pub microdollars: Option<u64>,
+    /// Of the tokens, what nobody reported.
+    pub assumed_tokens: u64,
 }
 
 /// One try, with what it cost.
@@ -77,35 +85,44 @@ struct Call {
     stage: Stage,
     tokens: u64,
     microdollars: Option<u64>,
+    assumed: bool,
+    epoch: Epoch,
 }
 
 /// Every call of a task.
 #[derive(Debug, Default)]
-pub struct Costs(BTreeMap<CallId, Call>);
+pub struct Costs {
+    calls: BTreeMap<CallId, Call>,
+    /// Of whoever worked on the task last.
+    epoch: Option<Epoch>,
+}
 
 impl Costs {
     /// Steps run one after the other, so a call within an attempt belongs to the step that was begun last.
     pub(crate) fn of(records: &[Record]) -> Self {
         let (mut calls, mut step) = (BTreeMap::new(), None);
-        for event in records.iter().filter_map(|record| record.event.as_ref().ok()) {
+        for record in records {
+            let Ok(event) = &record.event else { continue };
             match event {
                 Event::StepStarted { step: begun, .. } => step = Some(begun.clone()),
                 Event::StepEnded { .. } | Event::AttemptEnded { .. } => step = None,
                 Event::CallReserved { call, attempt, worst } => {
                     let (model, stage) = (worst.model.clone(), worst.stage);
                     let (tokens, microdollars) = (worst.input.saturating_add(worst.output), worst.microdollars);
-                    let step = attempt.and(step.clone());
-                    calls.insert(*call, Call { attempt: *attempt, step, model, stage, tokens, microdollars });
+                    let (attempt, step) = (*attempt, attempt.and(step.clone()));
+                    let (assumed, epoch) = (true, record.epoch);
+                    calls.insert(*call, Call { attempt, step, model, stage, tokens, microdollars, assumed, epoch });
                 }
                 Event::CallSettled { call, spent } => {
                     if let Some(call) = calls.get_mut(call) {
                         (call.tokens, call.microdollars) = (spent.tokens(), spent.microdollars);
+                        call.assumed = !spent.reported;
                     }
                 }
                 _ => {}
             }
         }
-        Self(calls)
+        Self { calls, epoch: records.last().map(|record| record.epoch) }
     }
 
     pub(crate) fn of_step(&self, step: &StepId) -> CostRecord {
@@ -115,7 +132,7 @@ impl Costs {
     /// The model that wrote a step, the last one where there were several.
     pub(crate) fn model_of(&self, step: &StepId) -> Option<String> {
         let wrote = |call: &&Call| call.step.as_ref() == Some(step) && call.stage == Stage::Code;
-        self.0.values().rev().find(wrote).map(|call| call.model.clone())
+        self.calls.values().rev().find(wrote).map(|call| call.model.clone())
     }
 
     pub(crate) fn attempts(&self, state: &State) -> Vec<AttemptRecord> {
@@ -123,15 +140,22 @@ impl Costs {
             id: attempt.id,
             from: attempt.from.clone(),
             tree: attempt.tree.clone(),
-            outcome: attempt.outcome.clone(),
+            outcome: attempt.outcome.as_deref().map(plainly),
             configuration: attempt.configuration.clone(),
             cost: self.sum(|call| call.attempt == Some(attempt.id)),
         };
         state.attempts.iter().map(record).collect()
     }
 
-    pub(crate) fn usage(&self, state: &State) -> UsageRecord {
+    /// `worked_on` says whether a process works on the task at present.
+    pub(crate) fn usage(&self, state: &State, worked_on: bool) -> UsageRecord {
         let accounts = &state.work.accounts;
+        let of_now = |call: &CallId| self.calls.get(call).is_some_and(|call| Some(call.epoch) == self.epoch);
+        let open = |(call, worst): (&CallId, &Reservation)| OpenCall {
+            call: *call,
+            under_way: worked_on && of_now(call),
+            worst: worst.clone(),
+        };
         let settled = accounts.settled;
         UsageRecord {
             attempts: u32::try_from(state.attempts.len()).unwrap_or(u32::MAX),
@@ -143,14 +167,15 @@ impl Costs {
             cache_written: settled.cache_written,
             output: settled.output,
             microdollars: accounts.is_priced().then(|| accounts.microdollars()),
-            open: accounts.open().map(|(call, worst)| OpenCall { call: *call, worst: worst.clone() }).collect(),
+            assumed: accounts.assumed(),
+            open: accounts.open().map(open).collect(),
             models: self.models(),
         }
     }
 
     fn models(&self) -> Vec<ModelRecord> {
         let mut stages: BTreeMap<&str, Vec<Stage>> = BTreeMap::new();
-        for call in self.0.values() {
+        for call in self.calls.values() {
             let known = stages.entry(&call.model).or_default();
             if !known.contains(&call.stage) {
                 known.push(call.stage);
@@ -166,9 +191,12 @@ impl Costs {
 
     fn sum(&self, counts: impl Fn(&Call) -> bool) -> CostRecord {
         let mut sum = CostRecord::default();
-        for call in self.0.values().filter(|call| counts(call)) {
+        for call in self.calls.values().filter(|call| counts(call)) {
             sum.calls += 1;
             sum.tokens = sum.tokens.saturating_add(call.tokens);
+            if call.assumed {
+                sum.assumed_tokens = sum.assumed_tokens.saturating_add(call.tokens);
+            }
             if let Some(cost) = call.microdollars {
                 sum.microdollars = Some(sum.microdollars.unwrap_or(0).saturating_add(cost));
             }
@@ -229,13 +257,16 @@ mod tests {
             settled(4, 1, None),
         ]));
         // What was never settled counts as its reservation.
-        assert_eq!(costs.of_step(&step), CostRecord { calls: 2, tokens: 12 + 110, microdollars: None });
+        assert_eq!(
+            costs.of_step(&step),
+            CostRecord { calls: 2, tokens: 12 + 110, microdollars: None, assumed_tokens: 110 }
+        );
         assert_eq!(costs.model_of(&step).as_deref(), Some("a/small"));
         let of_attempt = costs.sum(|call| call.attempt == Some(attempt));
-        assert_eq!(of_attempt, CostRecord { calls: 3, tokens: 12 + 110 + 6, microdollars: None });
+        assert_eq!(of_attempt, CostRecord { calls: 3, tokens: 12 + 110 + 6, microdollars: None, assumed_tokens: 110 });
         let models = costs.models();
         assert_eq!(models[0].model, "a/large");
-        assert_eq!(models[0].cost, CostRecord { calls: 1, tokens: 10, microdollars: Some(80) });
+        assert_eq!(models[0].cost, CostRecord { calls: 1, tokens: 10, microdollars: Some(80), assumed_tokens: 0 });
         assert_eq!((&models[1].stages[..], models[1].cost.calls), (&[Stage::Code, Stage::Summarise][..], 3));
     }
 }

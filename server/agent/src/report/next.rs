@@ -8,10 +8,16 @@ use task::{Conclusion, Diff, Engine, Limits, PublicationEnd, State, StopReason, 
 pub struct NextStep {
     pub what: String,
     pub command: String,
+    /// What it takes besides, or does besides, where it is not plain from the command.
+    pub note: Option<String>,
 }
 
 fn step(what: impl Into<String>, command: String) -> NextStep {
-    NextStep { what: what.into(), command }
+    NextStep { what: what.into(), command, note: None }
+}
+
+fn noted(what: impl Into<String>, command: String, note: impl Into<String>) -> NextStep {
+    NextStep { note: Some(note.into()), ..step(what, command) }
 }
 
 pub(crate) fn next_steps(
@@ -19,12 +25,18 @@ pub(crate) fn next_steps(
     tree: Option<&TreeId>,
     diff: Option<&Diff>,
     conclusion: Option<&Conclusion>,
+    process: Option<u32>,
 ) -> Vec<NextStep> {
     let id = &state.request.id;
     let mut steps = match (&state.conclusion, super::waiting(state)) {
         (None, Some(wait)) => owed(state, wait),
+        (None, None) if process.is_some() => vec![
+            step("look at it again", format!("understudy tasks show {id}")),
+            step("end it", format!("understudy tasks cancel {id}")),
+        ],
         (None, None) => vec![step("continue it", format!("understudy tasks resume {id}"))],
         (Some(Conclusion::Stopped { reason }), _) => more(state, reason),
+        (Some(Conclusion::Cancelled), _) => asked_again(state, "ask again", ""),
         (Some(_), _) => Vec::new(),
     };
     if let (Some(tree), Some(diff), Some(conclusion)) = (tree, diff, conclusion)
@@ -59,7 +71,11 @@ fn owed(state: &State, wait: &Wait) -> Vec<NextStep> {
         Wait::PlanApproval { version } => vec![
             step("approve the plan", format!("understudy tasks approve-plan {id} --version {version}")),
             step("change the plan", format!("understudy tasks plan {id} >plan.md")),
-            step("put yours in its place", format!("understudy tasks plan {id} --amend plan.md")),
+            noted(
+                "put yours in its place",
+                format!("understudy tasks plan {id} --amend plan.md"),
+                "giving it back approves it and begins the work",
+            ),
         ],
         Wait::Provider { .. } => vec![step("try again", format!("understudy tasks resume {id}"))],
     }
@@ -97,9 +113,18 @@ fn more(state: &State, reason: &StopReason) -> Vec<NextStep> {
         }
         _ => return Vec::new(),
     };
+    asked_again(state, what, &format!("{flag} "))
+}
+
+/// The same task once more. What a candidate came from is not known any more, so a proof is asked for by hand.
+fn asked_again(state: &State, what: &str, flag: &str) -> Vec<NextStep> {
+    let request = &state.request;
+    if request.engine == Engine::Patch {
+        return Vec::new();
+    }
     let short = request.description.len() <= 200 && !request.description.contains('\n');
     let text = if short { shell_word(&request.description) } else { "TEXT".to_owned() };
-    vec![step(what, format!("understudy run --engine model {flag} {text}"))]
+    vec![step(what, format!("understudy run --engine {} {flag}{text}", request.engine.as_str()))]
 }
 
 fn about_the_diff(state: &State, tree: &TreeId, diff: &Diff, verified: bool) -> Vec<NextStep> {
@@ -109,13 +134,18 @@ fn about_the_diff(state: &State, tree: &TreeId, diff: &Diff, verified: bool) -> 
     if !verified {
         command.push_str(" --unverified");
     }
-    for file in diff.files.iter().filter(|file| file.risks.iter().any(|risk| risk.needs_consent())) {
-        command.push_str(&format!(" --consent {}", shell_word(&file.path.to_string())));
-    }
+    let risky = diff.files.iter().filter(|file| file.risks.iter().any(|risk| risk.needs_consent()));
+    let risky: Vec<String> = risky.map(|file| file.path.to_string()).collect();
     let is_worktree = state.is_in_the_files();
     // The working tree shows its own candidate already.
     if !is_worktree || state.candidate.as_ref() != Some(tree) {
-        steps.push(step(if verified { "write it" } else { "write it all the same" }, command));
+        let what = if verified { "write it" } else { "write it all the same" };
+        // A consent that comes ready to paste would be none.
+        steps.push(if risky.is_empty() {
+            step(what, command)
+        } else {
+            noted(what, command, format!("each of these needs a `--consent FILE` of its own: {}", risky.join(", ")))
+        });
     }
     // Hunks are selected from the diff under review: those of another base are others.
     if state.reviewed().is_some_and(|(base, _)| *base == diff.base) {

@@ -5,6 +5,7 @@ use serde::Serialize;
 use task::{Author, Engine, Event, PlanId, Record, Scope, State, Station, Step, StepAction, StepId, TreeId, Wait};
 
 use super::costs::{CostRecord, Costs};
+use super::plainly;
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct PlanRecord {
@@ -97,7 +98,7 @@ fn planned(state: &State, step: &Step, costs: &Costs) -> PlannedStep {
         reasoning: step.reasoning.clone(),
         estimated_files: step.estimated_files,
         status: step_progress(state, &step.id),
-        outcome: record.map(|record| record.outcome.clone()).filter(|outcome| !outcome.is_empty()),
+        outcome: record.map(|record| plainly(&record.outcome)).filter(|outcome| !outcome.is_empty()),
         tree: record.map(|record| record.tree.clone()),
         begun: record.map_or(0, |record| record.begun),
         cost: costs.of_step(&step.id),

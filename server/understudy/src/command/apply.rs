@@ -30,11 +30,7 @@ pub fn ask_and_apply(house: &House, report: &Report, code: ExitCode) -> Result<E
         eprintln!("{}: only the command above writes a tree that is not verified", report.verdict);
         return Ok(code);
     }
-    eprintln!();
-    eprint_prompt(&format!("Write tree {tree} into {}? [y/N] ", report.task.workspace));
-    let mut answer = String::new();
-    let read = std::io::stdin().lock().read_line(&mut answer);
-    if read.is_err() || !matches!(answer.trim(), "y" | "Y" | "yes") {
+    if !says_yes(report, tree) {
         eprintln!("nothing was written");
         return Ok(ExitCode::NeedsAnswer);
     }
@@ -43,10 +39,33 @@ pub fn ask_and_apply(house: &House, report: &Report, code: ExitCode) -> Result<E
     apply(house, &report.task.id, &approval, false)
 }
 
-fn eprint_prompt(text: &str) {
-    anstream::eprint!("{text}");
+/// The yes to a selection whose tree was not named: hunks do not say which bytes they make.
+pub fn approve_selection(report: &Report, tree: &TreeId, json: bool) -> Result<(), Failure> {
+    let (id, verdict) = (&report.task.id, &report.verdict);
+    if !json && std::io::stdin().is_terminal() {
+        eprintln!("this selection is tree {tree}, {verdict}");
+        if says_yes(report, tree) {
+            return Ok(());
+        }
+    }
+    Err(Failure {
+        code: ExitCode::NeedsAnswer,
+        sentence: format!(
+            "nothing was written: this selection is tree {tree}, {verdict}, and naming the tree is the approval: \
+             `understudy tasks apply {id} --tree {tree}` with the same `--select`"
+        ),
+    })
+}
+
+/// Asks at the terminal whether a tree is to be written.
+fn says_yes(report: &Report, tree: &TreeId) -> bool {
+    eprintln!();
+    anstream::eprint!("Write tree {tree} into {}? [y/N] ", render::one_line(&report.task.workspace));
     // A prompt that cannot be flushed is still answered.
     let _ = std::io::stderr().flush();
+    let mut answer = String::new();
+    let read = std::io::stdin().lock().read_line(&mut answer);
+    read.is_ok() && matches!(answer.trim(), "y" | "Y" | "yes")
 }
 
 /// Applies an approved tree and says what was read back.
@@ -120,7 +139,7 @@ fn finish(walk: &Walk<'_>, applied: &Applied, tree: Option<&TreeId>, json: bool)
             render::print_report(&report);
         }
         let mark = if code == ExitCode::Done { render::good("✓") } else { render::poor("✗") };
-        println!("{mark} {}", task::printable(&sentence));
+        println!("{mark} {}", render::one_line(&sentence));
         if matches!(applied, Applied::Ended(PublicationEnd::Applied)) && tree.is_some() {
             println!("  `understudy tasks undo {}` takes it back", walk.id());
         }

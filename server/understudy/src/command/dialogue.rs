@@ -2,9 +2,9 @@
 
 use std::io::{BufRead as _, IsTerminal as _, Write as _};
 
-use agent::{House, Walk};
+use agent::{House, Progress, Walk};
 use task::port::Note;
-use task::{Answer, Question, State, Wait};
+use task::{Answer, Event, Question, Wait};
 
 use crate::failure::Failure;
 use crate::{render, wiring};
@@ -26,8 +26,11 @@ impl Dialogue {
 
 /// Walks until the task has ended, or waits for something that nobody here gives it.
 pub fn walk_on<'h>(house: &'h House, mut walk: Walk<'h>, dialogue: Dialogue) -> Result<Walk<'h>, Failure> {
+    // Whoever looks on since now knows the steps by the plan that was made before.
+    if let Some(plan) = walk.state().plan.clone().filter(|_| walk.state().conclusion.is_none()) {
+        house.audience.tell(Progress::Happened(Event::PlanProposed { plan }));
+    }
     loop {
-        let known = walk.state().plan.as_ref().map(|plan| plan.version);
         match walk.run() {
             // The report of a task that waits for its provider says so, with the code for it.
             Ok(_) | Err(agent::Error::Paused(_)) => {}
@@ -36,7 +39,7 @@ pub fn walk_on<'h>(house: &'h House, mut walk: Walk<'h>, dialogue: Dialogue) -> 
         let Some(wait) = agent::waiting(walk.state()).filter(|_| dialogue == Dialogue::AtTerminal) else {
             return Ok(walk);
         };
-        let Some(note) = ask(walk.state(), wait, known)? else { return Ok(walk) };
+        let Some(note) = ask(wait)? else { return Ok(walk) };
         house.journal.post(walk.id(), &note)?;
         let id = walk.id().clone();
         drop(walk);
@@ -44,9 +47,8 @@ pub fn walk_on<'h>(house: &'h House, mut walk: Walk<'h>, dialogue: Dialogue) -> 
     }
 }
 
-/// What the developer says to what a task waits for; `None` where they leave it for later. `known` is the version of the
-/// plan that was there before: a newer one was just shown as it came.
-fn ask(state: &State, wait: &Wait, known: Option<u32>) -> Result<Option<Note>, Failure> {
+/// What the developer says to what a task waits for; `None` where they leave it for later. Its plan was shown as it came.
+fn ask(wait: &Wait) -> Result<Option<Note>, Failure> {
     match wait {
         Wait::Answers { questions } => {
             anstream::eprintln!("{}", render::heading("the task needs an answer"));
@@ -58,13 +60,7 @@ fn ask(state: &State, wait: &Wait, known: Option<u32>) -> Result<Option<Note>, F
             }
             Ok(Some(Note::Answer { answers }))
         }
-        Wait::PlanApproval { version } => {
-            let Some(plan) = &state.plan else { return Ok(None) };
-            if known == Some(plan.version) {
-                anstream::eprint!("{}", render::plan(plan));
-            }
-            approval_of(*version)
-        }
+        Wait::PlanApproval { version } => approval_of(*version),
         Wait::Provider { .. } => Ok(None),
     }
 }

@@ -79,7 +79,10 @@ fn of_models(house: &House) -> Vec<Finding> {
         let provider = name.split('/').next().unwrap_or_default();
         match found.as_ref().ok().and_then(|models| models.keys.get(provider)) {
             Some((key, place)) => format!("{key} from {place}"),
-            None => "no key".to_owned(),
+            None => {
+                let problem = found.as_ref().ok().and_then(|models| models.problems.get(provider));
+                problem.map_or("no key".to_owned(), |problem| format!("no key: {problem}"))
+            }
         }
     };
     match &house.model {
@@ -108,7 +111,7 @@ pub fn text(findings: &[Finding]) -> String {
         } else {
             render::poor("✗")
         };
-        text.push_str(&format!("{mark} {:42} {}\n", finding.what, task::printable(&finding.detail)));
+        text.push_str(&format!("{mark} {:42} {}\n", finding.what, render::one_line(&finding.detail)));
         if let Some(remedy) = &finding.remedy {
             for line in task::printable(remedy).lines() {
                 text.push_str(&format!("  {:42} {}\n", "", render::dim(line)));
@@ -118,6 +121,7 @@ pub fn text(findings: &[Finding]) -> String {
     let broken = findings.iter().filter(|finding| !finding.works).count();
     let all = match broken {
         0 => render::good("everything that was tried works"),
+        1 => render::doubtful(format!("1 of {} things that were tried does not work", findings.len())),
         n => render::doubtful(format!("{n} of {} things that were tried do not work", findings.len())),
     };
     text.push_str(&format!("\n{all}"));

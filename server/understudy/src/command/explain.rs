@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use agent::{Citation, ExplainAsk, Explanation};
 use anstream::{eprintln, println};
-use task::{Engine, ExitCode, TreePath, dollars};
+use task::{Accounts, Engine, ExitCode, TreePath, dollars};
 
 use super::request;
 use crate::args::Explain;
@@ -41,15 +41,52 @@ pub fn explain(args: &Explain) -> Result<ExitCode, Failure> {
         return Err(Failure::usage(format!("there is no file {path} in {}", task::printable(&top.to_string_lossy()))));
     }
     wiring::cancel_on_interrupt(&opened.house.cancel);
-    let explanation = agent::explain(&opened.house, &ExplainAsk { folder, question, at, limits })?;
+    let mut accounts = Accounts::default();
+    let explained = agent::explain_counted(&opened.house, &ExplainAsk { folder, question, at, limits }, &mut accounts);
     // The moving line ends with the house.
     drop(opened);
+    let explanation = match explained {
+        Ok(explanation) => explanation,
+        Err(error) => return Err(unanswered(error, &accounts)),
+    };
     if args.json {
         request::print_json(&explanation)?;
     } else {
-        print(&explanation, &top);
+        print(&explanation, &top, &accounts);
     }
     Ok(ExitCode::Done)
+}
+
+/// Why no answer came, and what was paid for it all the same.
+fn unanswered(error: agent::Error, accounts: &Accounts) -> Failure {
+    let cancelled = matches!(error, agent::Error::Cancelled);
+    let mut failure = Failure::from(error);
+    if cancelled {
+        failure.sentence = "the question was cancelled".to_owned();
+    }
+    if accounts.tokens() > 0 {
+        failure.sentence.push_str(&format!("\n{}", cost(accounts)));
+    }
+    failure
+}
+
+/// What a question cost, with what of it is only reserved.
+fn cost(accounts: &Accounts) -> String {
+    let dollars = |microdollars: Option<u64>| microdollars.map_or("no price is known".to_owned(), dollars);
+    let assumed = accounts.assumed();
+    let mut text = format!(
+        "{} tokens, {}",
+        render::grouped(accounts.tokens()),
+        dollars(accounts.is_priced().then(|| accounts.microdollars()))
+    );
+    if assumed.calls > 0 {
+        let reserved = assumed.microdollars.map(|cost| format!(", {}", task::dollars(cost))).unwrap_or_default();
+        text.push_str(&format!(
+            "; of it up to {} tokens{reserved} are reserved for what nobody told the cost of",
+            render::grouped(assumed.tokens)
+        ));
+    }
+    text
 }
 
 /// `PATH:LINE`, relative to the repository, with or without a column.
@@ -75,8 +112,8 @@ fn on_disk(top: &Path, path: &TreePath) -> PathBuf {
     top.join(OsStr::from_bytes(path.as_bytes()))
 }
 
-fn print(explanation: &Explanation, top: &Path) {
-    println!("{}", explanation.text.trim_end());
+fn print(explanation: &Explanation, top: &Path, accounts: &Accounts) {
+    println!("{}", render::indented(&explanation.text, 2));
     if !explanation.citations.is_empty() {
         println!("{}", render::heading("shown by"));
     }
@@ -84,12 +121,10 @@ fn print(explanation: &Explanation, top: &Path) {
         print_citation(citation, top);
     }
     for unfounded in &explanation.unfounded {
-        eprintln!("{} {}", render::doubtful("warning:"), task::printable(unfounded));
+        eprintln!("{} {}", render::doubtful("warning:"), render::one_line(unfounded));
     }
-    let spent = &explanation.spent;
-    let cost = spent.microdollars.map_or("no price is known".to_owned(), dollars);
-    let model = task::printable(&explanation.model);
-    eprintln!("{}", render::dim(format!("{model}, {} tokens, {cost}", render::grouped(spent.tokens()))));
+    let model = render::one_line(&explanation.model);
+    eprintln!("{}", render::dim(format!("{model}, {}", cost(accounts))));
 }
 
 /// The place as terminals and editors open it, relative to where the command was started.
@@ -98,7 +133,7 @@ fn print_citation(citation: &Citation, top: &Path) {
     let here = std::env::current_dir().and_then(|here| here.canonicalize()).ok();
     let shown = here.as_ref().and_then(|here| path.strip_prefix(here).ok()).unwrap_or(&path);
     let place = format!("{}:{}-{}", shown.display(), citation.first_line, citation.last_line);
-    println!("{}", render::place(task::printable(&place)));
+    println!("{}", render::place(render::one_line(&place)));
     for line in citation.text.lines().take(SHOWN) {
         println!("  {}", render::dim(task::printable(line)));
     }
@@ -111,6 +146,28 @@ fn print_citation(citation: &Citation, top: &Path) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_question_without_an_answer_says_what_it_cost() {
+        let mut accounts = Accounts::default();
+        assert_eq!(unanswered(agent::Error::Cancelled, &accounts).sentence, "the question was cancelled");
+        let (stage, model) = (task::port::Stage::Explain, "m".to_owned());
+        let worst = task::port::Reservation {
+            stage,
+            model,
+            counted: 10,
+            input: 1_500,
+            output: 500,
+            microdollars: Some(2_000),
+            escalated: false,
+        };
+        accounts.reserve(task::port::CallId(1), &worst);
+        let failure = unanswered(agent::Error::Cancelled, &accounts);
+        assert_eq!(failure.code, ExitCode::Cancelled);
+        assert!(failure.sentence.contains("2,000 tokens, $0.002; of it up to 2,000 tokens"), "{}", failure.sentence);
+        let refused = unanswered(agent::Error::Provider("the key is wrong".to_owned()), &Accounts::default());
+        assert_eq!((refused.code, refused.sentence.as_str()), (ExitCode::Infrastructure, "the key is wrong"));
+    }
 
     #[test]
     fn a_place_is_a_path_and_a_line() {

@@ -111,7 +111,7 @@ pub fn carry_out(opened: &wiring::Opened, common: &Common, request: Request) -> 
     if !common.json {
         anstream::eprintln!("{} {}  {}", render::bold("task"), render::bold(walk.id()), title);
         if let Some(limits) = &limits {
-            anstream::eprintln!("{}", render::dim(render::limits(walk.id(), limits)));
+            anstream::eprintln!("{}", render::dim(render::limits(walk.id(), limits, &unpriced(house))));
         }
     }
     wiring::cancel_on_interrupt(&house.cancel);
@@ -128,6 +128,11 @@ pub fn carry_out(opened: &wiring::Opened, common: &Common, request: Request) -> 
     show(&report, false)?;
     drop(walk);
     ask_and_apply(house, &report, code_of(report.exit_code))
+}
+
+/// Models of a house that only tokens limit.
+fn unpriced(house: &agent::House) -> Vec<String> {
+    house.model.as_ref().map(|model| crate::models::unpriced(&**model)).unwrap_or_default()
 }
 
 /// Prints a report in the form that was asked for.

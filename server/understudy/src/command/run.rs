@@ -10,7 +10,7 @@ use crate::args::Run;
 use crate::engine::choose;
 use crate::failure::Failure;
 use crate::settings::Settings;
-use crate::{models, wiring};
+use crate::{models, render, wiring};
 
 /// A longer issue is a discussion; whoever asks can say which part of it is the task.
 const LARGEST_ISSUE: u64 = 256 << 10;
@@ -30,13 +30,16 @@ pub fn run(args: &Run) -> Result<ExitCode, Failure> {
     };
     let settings = Settings::load()?;
     let models = models::open(&settings);
-    let engine = choose(name, &description, models.usable())?;
+    let engine = choose(name, &description, models.usable(), models.wanted)?;
     let tools = if args.tools.is_empty() {
         Tool::ALL.to_vec()
     } else {
         args.tools.iter().map(|tool| tool.parse::<Tool>()).collect::<Result<_, _>>().map_err(Failure::usage)?
     };
     let budget_microdollars = args.budget_usd.map(dollars).transpose()?;
+    if engine == Engine::Model && !args.common.json {
+        warn(&models, args.budget_usd.is_some());
+    }
     let folder = folder(&args.common.repo.repo)?;
     let opened = wiring::open_with(settings, models, front(&args.common), Some(&folder))?;
     if engine == Engine::Compiler {
@@ -53,6 +56,21 @@ pub fn run(args: &Run) -> Result<ExitCode, Failure> {
     };
     let request = request(&opened, folder, &args.common, ask)?;
     carry_out(&opened, &args.common, request)
+}
+
+/// What the developer set and will not count.
+fn warn(models: &models::Models, has_budget: bool) {
+    let mut warnings: Vec<String> = models.problems.values().cloned().collect();
+    let unpriced = models.panel.as_ref().map(|panel| models::unpriced(panel)).unwrap_or_default();
+    if has_budget && !unpriced.is_empty() {
+        warnings.push(format!(
+            "`--budget-usd` limits nothing: no price is known for {}; `price` of the model below [model.models] makes it count",
+            unpriced.join(", ")
+        ));
+    }
+    for warning in warnings {
+        anstream::eprintln!("{} {}", render::doubtful("warning:"), render::one_line(&warning));
+    }
 }
 
 /// Lints are named before anything is copied or built.

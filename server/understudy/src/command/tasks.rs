@@ -21,7 +21,11 @@ pub fn tasks(verb: Tasks) -> Result<ExitCode, Failure> {
         Tasks::List { waiting, json } => list(&opened(true)?, waiting, json),
         Tasks::Show { id, json } => {
             let opened = opened(true)?;
-            show(&agent::report(&*opened.house.journal, &opened.house.state, &task_id(&id)?, None)?, json)?;
+            let report = agent::report(&*opened.house.journal, &opened.house.state, &task_id(&id)?, None)?;
+            if !json {
+                render::print_task(&report);
+            }
+            show(&report, json)?;
             Ok(ExitCode::Done)
         }
         Tasks::Diff { id, select, json } => diff(&opened(json)?, &task_id(&id)?, select, json),
@@ -47,7 +51,13 @@ pub fn tasks(verb: Tasks) -> Result<ExitCode, Failure> {
             let tree = match (select, tree) {
                 (None, Some(tree)) => tree,
                 (None, None) => return Err(unnamed(&opened, &id)?),
-                (Some(hunks), named) => selected(&opened, &id, hunks, named)?,
+                (Some(hunks), Some(named)) => selected(&opened, &id, hunks, Some(named))?,
+                (Some(hunks), None) => {
+                    let tree = selected(&opened, &id, hunks, None)?;
+                    let report = agent::report(&*opened.house.journal, &opened.house.state, &id, Some(&tree))?;
+                    apply::approve_selection(&report, &tree, json)?;
+                    tree
+                }
             };
             apply::apply(&opened.house, &id, &Approval { tree, unverified, consent }, json)
         }
@@ -58,7 +68,7 @@ pub fn tasks(verb: Tasks) -> Result<ExitCode, Failure> {
 
 fn list(opened: &Opened, waiting: bool, json: bool) -> Result<ExitCode, Failure> {
     let mut lines = agent::list(&*opened.house.journal)?;
-    lines.retain(|line| !waiting || line.waiting.is_some());
+    lines.retain(|line| !waiting || (line.waiting.is_some() && !line.given));
     if json {
         print_json(&lines)?;
         return Ok(ExitCode::Done);
@@ -69,17 +79,18 @@ fn list(opened: &Opened, waiting: bool, json: bool) -> Result<ExitCode, Failure>
         println!("there are no tasks; `understudy run` and `understudy prove` start one");
     }
     for line in lines {
-        let word = format!("{:24}", line.verdict.unwrap_or(line.status));
+        let given = if line.given { " (given)" } else { "" };
+        let word = format!("{:24}", line.verdict.unwrap_or(line.status) + given);
         println!(
             "{}  {}  {}  {}",
             render::bold(&line.id),
-            if line.waiting.is_some() { render::doubtful(word) } else { word },
+            if line.waiting.is_some() && !line.given { render::doubtful(word) } else { word },
             line.title,
-            render::dim(task::printable(&line.workspace))
+            render::dim(render::one_line(&line.workspace))
         );
-        if let Some(Wait::Answers { questions }) = &line.waiting {
+        if let Some(Wait::Answers { questions }) = line.waiting.as_ref().filter(|_| !line.given) {
             for question in questions {
-                println!("          {}", task::printable(&question.text));
+                println!("          {}", render::one_line(&question.text));
             }
         }
     }

@@ -69,9 +69,10 @@ fn read(path: &Path) -> Result<Option<String>, String> {
     if !metadata.is_file() {
         return odd("is not a file");
     }
-    if metadata.permissions().mode() & 0o077 != 0 {
+    let mode = metadata.permissions().mode() & 0o777;
+    if mode & 0o077 != 0 {
         return odd(&format!(
-            "can be read by others; `chmod 600 {shown}` and, if they may have read it, get a new key"
+            "has mode {mode:o} and must have 600, as others can use it; `chmod 600 {shown}` and, if they may have read it, get a new key"
         ));
     }
     let mut bytes = Vec::new();
@@ -123,7 +124,12 @@ mod tests {
         assert_eq!(with("sk-secret\n", 0o600), Ok(Some("sk-secret\n".to_owned())));
         for mode in [0o640, 0o604, 0o620, 0o660, 0o644] {
             let problem = with("sk-secret", mode).unwrap_err();
-            assert!(problem.contains("chmod 600") && !problem.contains("sk-secret"), "{problem}");
+            assert!(
+                problem.contains("chmod 600")
+                    && problem.contains(&format!("mode {mode:o}"))
+                    && !problem.contains("sk-secret"),
+                "{problem}"
+            );
         }
         for (text, part) in
             [("", "empty"), (" \n", "empty"), ("one\ntwo\n", "one line"), (&"x".repeat(20_000), "too long")]

@@ -61,7 +61,11 @@ pub fn render(diff: &str, hunks: &[HunkRecord]) -> String {
         }
         for risk in &hunk.risks {
             let consent = if risk.needs_consent() { ": needs its own consent to be written" } else { "" };
-            let _ = writeln!(out, "{}", doubtful(format!("{path} {}{consent}", risk.sentence())));
+            let _ = writeln!(
+                out,
+                "{}",
+                doubtful(format!("  {} {}{consent}", super::theirs::one_line(&path), risk.sentence()))
+            );
         }
         last = path;
     }

@@ -6,11 +6,14 @@ use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-use agent::{Audience, Progress, Side};
+use agent::{Audience, Progress, Side, plainly};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use task::port::{CallId, Reservation};
 use task::{Event, Plan, StepId, Verdict};
 
+use super::slow::{self, Watch};
 use super::style::{bold, dim, doubtful, duration, good, poor};
+use super::theirs::one_line;
 use super::words::{about, about_dollars, plan, share};
 
 /// The live view of one task.
@@ -29,6 +32,15 @@ struct Seen {
     steps: BTreeMap<StepId, String>,
     /// The end of what the model said last.
     heard: String,
+    /// The step that was begun and has not ended.
+    running: Option<StepId>,
+    /// Whether all checks passed that judged the candidate since a step began or ended; `None` where none did.
+    passed: Option<bool>,
+    /// The version of the plan that was shown.
+    shown: Option<u32>,
+    /// Calls that are under way, at their worst.
+    reserved: BTreeMap<CallId, Reservation>,
+    slow: Option<Watch>,
 }
 
 /// A moving line has no room for more of what a model says.
@@ -56,30 +68,37 @@ impl Live {
             Progress::Doing(what) => self.now(what),
             Progress::Tool(what) => {
                 self.seen(|seen| seen.heard.clear());
-                self.now(task::printable(&what));
+                self.now(one_line(&what));
             }
             Progress::Heard(text) => {
                 let line = self.seen(|seen| last_line(&mut seen.heard, &text));
                 self.now(dim(line));
             }
             Progress::Spent { tokens, max_tokens, microdollars, max_microdollars, .. } => {
-                let used = spent(tokens, max_tokens, microdollars, max_microdollars);
-                self.bar.set_prefix(dim(used));
+                let (open, open_dollars) = self.seen(|seen| reserved(&seen.reserved));
+                let used = spent(
+                    tokens.saturating_sub(open),
+                    max_tokens,
+                    microdollars.map(|all| all.saturating_sub(open_dollars)),
+                    max_microdollars,
+                );
+                let apart = if open > 0 { format!(", {} reserved", about(open)) } else { String::new() };
+                self.bar.set_prefix(dim(format!("{used}{apart}")));
             }
             Progress::Waiting { why, ms } => {
-                let why = task::printable(&why);
+                let why = one_line(&why);
                 self.line(format!("{} {why}; trying again in {}", doubtful("~"), duration(ms)));
             }
             Progress::CheckStarted { check, side } => {
                 let side = word(side);
                 self.seen(|seen| seen.side = side);
-                self.now(format!("{side}: {check}"));
+                self.now(format!("{side}: {}", one_line(&check.to_string())));
             }
             Progress::CheckAdvanced { check, text, done, total } => {
                 let side = self.seen(|seen| seen.side);
                 let counted = if total > 0 { format!(" ({done} of {total})") } else { String::new() };
                 let whose = if side.is_empty() { String::new() } else { format!("{side}: ") };
-                self.now(format!("{whose}{check}: {}{counted}", task::printable(&text)));
+                self.now(format!("{whose}{}: {}{counted}", one_line(&check.to_string()), one_line(&text)));
             }
             Progress::CheckEnded { check, side, verdict, cached, duration_ms, .. } => {
                 let mark = match verdict {
@@ -87,7 +106,12 @@ impl Live {
                     Verdict::KnownFailure => doubtful("~"),
                     _ => poor("✗"),
                 };
+                if side == Side::Candidate {
+                    let passed = matches!(verdict, Verdict::Passed | Verdict::KnownFailure);
+                    self.seen(|seen| seen.passed = Some(passed && seen.passed != Some(false)));
+                }
                 let time = if cached { "known already".to_owned() } else { duration(duration_ms) };
+                let check = one_line(&check.to_string());
                 self.line(format!("{mark} {:9} {check}: {} {}", word(side), verdict.word(), dim(time)));
             }
         }
@@ -97,15 +121,19 @@ impl Live {
         match event {
             Event::PlanProposed { plan } => self.planned(plan),
             Event::PlanRevised { plan, because, .. } => {
-                self.line(format!("{} the plan is revised: {}", doubtful("~"), task::printable(because)));
+                self.line(format!("{} the plan is revised: {}", doubtful("~"), one_line(because)));
                 self.planned(plan);
             }
-            Event::StepStarted { step, .. } => self.now(self.name(step)),
-            Event::StepEnded { step, done, outcome, .. } => {
-                let mark = if *done { good("✓") } else { poor("✗") };
-                let outcome = if outcome.is_empty() { String::new() } else { dim(task::printable(outcome)) };
-                self.line(format!("{mark} step {}  {outcome}", self.name(step)));
+            Event::CallReserved { call, worst, .. } => self.called(*call, worst),
+            Event::CallSettled { call, .. } => self.seen(|seen| {
+                seen.slow = None;
+                seen.reserved.remove(call);
+            }),
+            Event::StepStarted { step, .. } => {
+                self.seen(|seen| (seen.running, seen.passed) = (Some(step.clone()), None));
+                self.line(format!("{} step {}", dim("·"), self.name(step)));
             }
+            Event::StepEnded { step, done, outcome, .. } => self.ended(step, *done, outcome),
             Event::StepsStale { because, steps, .. } => {
                 let steps: Vec<&str> = steps.iter().map(StepId::as_str).collect();
                 let why = format!("step {} changed what steps {} rest on", because, steps.join(", "));
@@ -116,24 +144,24 @@ impl Live {
             }
             Event::Answered { answers, .. } => {
                 for answer in answers {
-                    let (question, text) = (task::printable(&answer.question), task::printable(&answer.text));
+                    let (question, text) = (one_line(&answer.question), one_line(&answer.text));
                     self.line(format!("{} {question} {}", good("✓"), bold(text)));
                 }
             }
-            Event::Steered { text, .. } => self.line(format!("{} heard: {}", good("✓"), task::printable(text))),
+            Event::Steered { text, .. } => self.line(format!("{} heard: {}", good("✓"), one_line(text))),
             Event::NoteDeclined { why, .. } => {
-                self.line(format!("{} not taken: {}", doubtful("~"), task::printable(why)));
+                self.line(format!("{} not taken: {}", doubtful("~"), one_line(why)));
             }
             Event::LimitsRaised { .. } => self.line(format!("{} its limits are raised", good("✓"))),
             Event::Gated { verdict, problems, .. } => {
                 let mark = if verdict == "clean" { good("✓") } else { doubtful("~") };
-                self.line(format!("{mark} gate      {verdict}"));
+                self.line(format!("{mark} gate      {}", one_line(verdict)));
                 for problem in problems.iter().take(5) {
-                    self.line(format!("            {}", task::printable(problem)));
+                    self.line(format!("            {}", one_line(problem)));
                 }
             }
             Event::Checkpointed { what, .. } if what != "proposal" && !self.is_step(what) => {
-                self.line(format!("{} {}", good("✓"), task::printable(what)));
+                self.line(format!("{} {}", good("✓"), one_line(what)));
             }
             // Nothing moves while somebody is asked.
             Event::Concluded { .. } | Event::Paused { .. } => self.bar.finish_and_clear(),
@@ -149,18 +177,50 @@ impl Live {
         self.seen(|seen| {
             let names = proposed.steps.iter().enumerate();
             let name = |(number, step): (usize, &task::Step)| {
-                (
-                    step.id.clone(),
-                    format!("{} of {}: {}", number + 1, proposed.steps.len(), task::printable(&step.title)),
-                )
+                (step.id.clone(), format!("{} of {}: {}", number + 1, proposed.steps.len(), one_line(&step.title)))
             };
             seen.steps = names.map(name).collect();
         });
-        self.line(plan(proposed).trim_end().to_owned());
+        // One that was shown is not shown again to whoever answers it.
+        if self.seen(|seen| seen.shown.replace(proposed.version)) != Some(proposed.version) {
+            self.line(plan(proposed).trim_end().to_owned());
+        }
+    }
+
+    /// A step is good where checks say so. That it is done is at first only what the model says.
+    fn ended(&self, step: &StepId, done: bool, outcome: &str) {
+        let (ran, passed) = self.seen(|seen| {
+            let ran = seen.running.take().is_some_and(|running| running == *step);
+            (ran, seen.passed.take() == Some(true))
+        });
+        let (mark, word) = match (done, ran) {
+            (false, _) => (poor("✗"), ""),
+            (true, _) if passed => (good("✓"), if ran { "" } else { "still holds: " }),
+            (true, true) => (dim("·"), "the model says: "),
+            (true, false) => (dim("·"), "as before: "),
+        };
+        let outcome = dim(format!("{word}{}", one_line(&plainly(outcome))));
+        self.line(format!("{mark} step {}  {outcome}", self.name(step)));
+    }
+
+    /// A call begins. What the tools before it did is over.
+    fn called(&self, call: CallId, worst: &Reservation) {
+        let model = one_line(&worst.model);
+        self.now(dim(format!("{model} is asked")));
+        let slow = self.bar.is_hidden().then(|| {
+            Watch::begin(slow::FIRST, move |after| {
+                let seconds = after.as_secs();
+                anstream::eprintln!("{} {model} has been answering for {seconds} s", doubtful("~"));
+            })
+        });
+        self.seen(|seen| {
+            seen.reserved.insert(call, worst.clone());
+            (seen.slow, seen.heard) = (slow, String::new());
+        });
     }
 
     fn name(&self, step: &StepId) -> String {
-        self.seen(|seen| seen.steps.get(step).cloned()).unwrap_or_else(|| step.to_string())
+        self.seen(|seen| seen.steps.get(step).cloned()).unwrap_or_else(|| one_line(step.as_str()))
     }
 
     /// A checkpoint of a step says nothing that its end does not say.
@@ -185,7 +245,13 @@ impl Live {
     }
 }
 
-/// What is used or reserved, in as few letters as a line beside other news has room for.
+/// What calls that are under way could use, in tokens and millionths of a dollar.
+fn reserved(calls: &BTreeMap<CallId, Reservation>) -> (u64, u64) {
+    let sum = |of: fn(&Reservation) -> u64| calls.values().map(of).fold(0, u64::saturating_add);
+    (sum(|worst| worst.input.saturating_add(worst.output)), sum(|worst| worst.microdollars.unwrap_or(0)))
+}
+
+/// What is used, in as few letters as a line beside other news has room for.
 fn spent(tokens: u64, max_tokens: Option<u64>, microdollars: Option<u64>, max_microdollars: Option<u64>) -> String {
     let tokens = share(about(tokens), max_tokens.map(about));
     match microdollars {

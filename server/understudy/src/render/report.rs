@@ -5,7 +5,8 @@ use anstream::{eprintln, print, println};
 use task::{Comparison, Limitation, PublicationEnd, Verdict, Wait};
 
 use super::style::{bold, dim, doubtful, duration, good, heading, place, poor};
-use super::work::{print_plan, print_questions, print_usage};
+use super::theirs::{indented, one_line};
+use super::work::{print_criteria, print_plan, print_questions, print_usage};
 
 /// Limitations shown before the rest is counted.
 const LIMITATIONS: usize = 12;
@@ -29,6 +30,7 @@ pub fn print_report(report: &Report) {
         println!("{}", heading("checks, here against base"));
         report.checks.iter().for_each(print_check);
     }
+    print_criteria(report);
     print_limitations(&report.limitations);
     print_usage(report);
     print_verdict(report);
@@ -38,8 +40,8 @@ pub fn print_report(report: &Report) {
 fn print_verdict(report: &Report) {
     println!();
     let verdict = match report.exit_code {
-        0 if report.verdict != "in progress" => good(bold(&report.verdict)),
-        3 | 7 | 0 => doubtful(bold(&report.verdict)),
+        0 => good(bold(&report.verdict)),
+        3 | 7 => doubtful(bold(&report.verdict)),
         _ => poor(bold(&report.verdict)),
     };
     match (report.verdict.as_str(), &report.tree) {
@@ -62,7 +64,7 @@ fn print_verdict(report: &Report) {
     // The questions of a task that waits are shown with their options.
     let asked = matches!(report.waiting, Some(Wait::Answers { .. }));
     for reason in report.reasons.iter().filter(|_| !asked) {
-        println!("  {}", task::printable(reason));
+        println!("{}", indented(reason, 2));
     }
     print_questions(report);
     for publication in &report.publications {
@@ -71,9 +73,9 @@ fn print_verdict(report: &Report) {
             Some(PublicationEnd::Applied) if publication.undoes.is_some() => "taken back".to_owned(),
             Some(PublicationEnd::Applied) => "written".to_owned(),
             Some(PublicationEnd::Partial { missing, reason }) => {
-                format!("partial, {} files missing: {reason}", missing.len())
+                format!("partial, {} files missing: {}", missing.len(), one_line(reason))
             }
-            Some(PublicationEnd::Refused { reason }) => format!("refused: {reason}"),
+            Some(PublicationEnd::Refused { reason }) => format!("refused: {}", one_line(reason)),
             Some(PublicationEnd::Diverged { .. }) => "diverged: nothing was written".to_owned(),
         };
         println!("  publication {}: {what} ({} files)", publication.number, publication.files.len());
@@ -92,6 +94,9 @@ fn print_verdict(report: &Report) {
         let width = report.next.iter().map(|step| step.what.len()).max().unwrap_or(0);
         for step in &report.next {
             println!("  {:width$}  {}", step.what, place(&step.command));
+            if let Some(note) = &step.note {
+                println!("  {:width$}  {}", "", doubtful(one_line(note)));
+            }
         }
     }
 }
@@ -115,23 +120,23 @@ fn print_check(check: &Comparison) {
     count(check.vanished.len(), "vanished");
     count(check.not_judged.len(), "not judged");
     count(check.added as usize, "added");
-    println!("{mark} {:34} {}", check.check, dim(facts.join(", ")));
+    println!("{mark} {:34} {}", one_line(&check.check.to_string()), dim(facts.join(", ")));
     if let Some(reason) = &check.reason
         && check.verdict != Verdict::Passed
     {
-        println!("      {}", task::printable(reason));
+        println!("{}", indented(reason, 6));
     }
     for item in check.new_failures.iter().take(10) {
-        println!("      {} {}", poor("new"), task::printable(&item.id.to_string()));
+        println!("      {} {}", poor("new"), one_line(&item.id.to_string()));
         for line in item.excerpt.lines().take(12) {
             println!("        {}", dim(task::printable(line)));
         }
     }
     for id in check.vanished.iter().take(10) {
-        println!("      {} {}", poor("vanished"), task::printable(&id.to_string()));
+        println!("      {} {}", poor("vanished"), one_line(&id.to_string()));
     }
     for id in check.fixed.iter().take(10) {
-        println!("      {} {}", good("fixed"), task::printable(&id.to_string()));
+        println!("      {} {}", good("fixed"), one_line(&id.to_string()));
     }
 }
 
@@ -146,7 +151,7 @@ fn print_limitations(limitations: &[Limitation]) {
             (Some(path), None) => format!("{} ", place(path)),
             _ => String::new(),
         };
-        println!("  {at}{}", task::printable(&limitation.text));
+        println!("  {at}{}", one_line(&limitation.text));
     }
     if limitations.len() > LIMITATIONS {
         println!("  {}", dim(format!("and {} more; `--json` has them all", limitations.len() - LIMITATIONS)));
@@ -164,7 +169,7 @@ fn s(count: usize) -> &'static str {
     if count == 1 { "" } else { "s" }
 }
 
-/// One clear sentence about what could not be done.
+/// One clear sentence about what could not be done; what follows it on further lines stands below it.
 pub fn print_error(text: &str) {
-    eprintln!("{} {}", poor(bold("error:")), task::printable(text));
+    eprintln!("{} {}", poor(bold("error:")), indented(text, 2).trim_start());
 }

@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use task::{Limits, Plan, Question, TaskId, dollars};
 
 use super::style::{bold, dim, duration};
+use super::theirs::one_line;
 
 /// A plan before anything of it was done.
 pub fn plan(plan: &Plan) -> String {
@@ -12,17 +13,21 @@ pub fn plan(plan: &Plan) -> String {
     let mut text = format!("{}\n", bold(format!("plan, version {}{from}", plan.version)));
     // Writing to a String cannot fail, here and below.
     for (number, step) in plan.steps.iter().enumerate() {
-        let _ = writeln!(text, "  {}. {}", number + 1, task::printable(&step.title));
-        if !step.scope.paths.is_empty() {
-            let _ =
-                writeln!(text, "     {}", dim(format!("may change {}", task::printable(&step.scope.paths.join(", ")))));
-        }
+        let _ = writeln!(text, "  {}. {}", number + 1, one_line(&step.title));
+        let mut more = |what: &str, items: &[String], between: &str| {
+            if !items.is_empty() {
+                let _ = writeln!(text, "     {}", dim(format!("{what} {}", one_line(&items.join(between)))));
+            }
+        };
+        more("may change", &step.scope.paths, ", ");
+        more("done when", &step.acceptance, "; ");
+        more("judged by", &step.checks, ", ");
         if !step.depends_on.is_empty() {
             let after: Vec<&str> = step.depends_on.iter().map(task::StepId::as_str).collect();
             let _ = writeln!(text, "     {}", dim(format!("after {}", after.join(", "))));
         }
         if !step.reasoning.is_empty() {
-            let _ = writeln!(text, "     {}", dim(task::printable(&step.reasoning)));
+            let _ = writeln!(text, "     {}", dim(one_line(&step.reasoning)));
         }
     }
     text
@@ -31,22 +36,31 @@ pub fn plan(plan: &Plan) -> String {
 /// A question with its options; `number` counts from 0.
 pub fn question(number: usize, of: usize, question: &Question) -> String {
     let count = if of > 1 { format!("{}. ", number + 1) } else { String::new() };
-    let mut text = format!("  {}\n", bold(format!("{count}{}", task::printable(&question.text))));
+    let mut text = format!("  {}\n", bold(format!("{count}{}", one_line(&question.text))));
     if !question.why.is_empty() {
-        let _ = writeln!(text, "     {}", dim(task::printable(&question.why)));
+        let _ = writeln!(text, "     {}", dim(one_line(&question.why)));
     }
     for (number, option) in question.options.iter().enumerate() {
-        let _ = writeln!(text, "     {}) {}", number + 1, task::printable(option));
+        let _ = writeln!(text, "     {}) {}", number + 1, one_line(option));
     }
     text
 }
 
-/// The limits of a task with a model, and how they are raised.
-pub fn limits(id: &TaskId, limits: &Limits) -> String {
+/// The limits of a task with a model, and how they are raised. Dollars limit only what has a price.
+pub fn limits(id: &TaskId, limits: &Limits, unpriced: &[String]) -> String {
     let mut parts = Vec::new();
-    parts.extend(limits.budget_microdollars.map(|budget| format!("at most {}", dollars(budget))));
+    if unpriced.is_empty() {
+        parts.extend(limits.budget_microdollars.map(|budget| format!("at most {}", dollars(budget))));
+    } else {
+        let names = one_line(&unpriced.join(", "));
+        parts.push(format!("no price is known for {names}: only tokens are limited"));
+    }
     parts.extend(limits.max_tokens.map(|tokens| format!("{} tokens", grouped(tokens))));
-    parts.push(format!("{} attempts", limits.max_attempts));
+    parts.push(if limits.max_attempts == 1 {
+        "1 attempt".to_owned()
+    } else {
+        format!("{} attempts", limits.max_attempts)
+    });
     parts.push(duration(limits.timeout_ms));
     format!("{}; `understudy tasks raise {id} …` raises each while it runs", parts.join(", "))
 }
@@ -105,6 +119,21 @@ mod tests {
         }
         assert_eq!((about(1_200_001), about(1_000_000)), ("1.3M".to_owned(), "1M".to_owned()));
         assert_eq!((about_dollars(1), about_dollars(1_500_000)), ("$0.001".to_owned(), "$1.500".to_owned()));
+    }
+
+    #[test]
+    fn dollars_limit_only_what_has_a_price() {
+        let set = Limits {
+            budget_microdollars: Some(500_000),
+            max_tokens: Some(1_000_000),
+            max_attempts: 1,
+            ..Limits::default()
+        };
+        let id = "k3x9".parse().unwrap();
+        assert!(limits(&id, &set, &[]).starts_with("at most $0.50, 1,000,000 tokens, 1 attempt, "));
+        let unpriced = limits(&id, &set, &["near/some".to_owned()]);
+        assert!(unpriced.starts_with("no price is known for near/some: only tokens are limited, 1,000,000 tokens"));
+        assert!(!unpriced.contains('$'), "{unpriced}");
     }
 
     #[test]

@@ -11,6 +11,7 @@ use super::super::dialogue::meant;
 use super::super::request::{dollars, show};
 use crate::args::{Onward, Raise};
 use crate::failure::Failure;
+use crate::render;
 use crate::wiring::Opened;
 
 /// A process that begins to wait gives the task back at once.
@@ -95,7 +96,7 @@ fn raised(now: &Limits, raise: &Raise) -> Result<Limits, Failure> {
     }
     if let Some(tokens) = raise.max_tokens {
         match now.max_tokens {
-            Some(now) if tokens <= now => return Err(lower("the limit", format!("{now} tokens"))),
+            Some(now) if tokens <= now => return Err(lower("the limit", format!("{} tokens", render::grouped(now)))),
             None => return Err(Failure::usage("the task has no limit of tokens that could be raised")),
             Some(_) => limits.max_tokens = Some(tokens),
         }
@@ -153,9 +154,31 @@ pub fn post(opened: &Opened, id: &TaskId, note: &Note, onward: &Onward) -> Resul
 fn said(opened: &Opened, id: &TaskId, what: &str) -> Result<ExitCode, Failure> {
     match opened.house.journal.owner(id)? {
         Some(owner) => println!("process {owner} works on task {id}: {what}"),
-        None => println!("nobody works on task {id}: {what}; `understudy tasks resume {id}` goes on"),
+        None => {
+            let waits = waits_for(&agent::report(&*opened.house.journal, &opened.house.state, id, None)?);
+            match waits {
+                Some(waits) => println!("kept for task {id}, which {waits}; then {what}"),
+                None => println!("nobody works on task {id}: {what}; `understudy tasks resume {id}` goes on"),
+            }
+        }
     }
     Ok(ExitCode::Done)
+}
+
+/// What the developer still owes a task before it can go on.
+fn waits_for(report: &agent::Report) -> Option<String> {
+    let id = &report.task.id;
+    match report.waiting.as_ref()? {
+        Wait::Answers { questions } => Some(format!(
+            "waits for {}: `understudy tasks answer {id}{}`",
+            counted(questions.len(), "answer"),
+            " ANSWER".repeat(questions.len())
+        )),
+        Wait::PlanApproval { version } => {
+            Some(format!("waits for the yes to its plan: `understudy tasks approve-plan {id} --version {version}`"))
+        }
+        Wait::Provider { .. } => None,
+    }
 }
 
 fn ended(id: &TaskId, conclusion: &Conclusion) -> Failure {
@@ -178,9 +201,9 @@ fn asks_nothing(id: &TaskId, state: &State, wait: Option<&Wait>) -> Failure {
 fn listed(questions: &[Question]) -> String {
     let mut text = String::new();
     for (number, question) in questions.iter().enumerate() {
-        text.push_str(&format!("\n  {}. {}", number + 1, task::printable(&question.text)));
+        text.push_str(&format!("\n  {}. {}", number + 1, render::one_line(&question.text)));
         for (number, option) in question.options.iter().enumerate() {
-            text.push_str(&format!("\n     {}) {}", number + 1, task::printable(option)));
+            text.push_str(&format!("\n     {}) {}", number + 1, render::one_line(option)));
         }
     }
     text
@@ -207,7 +230,7 @@ mod tests {
         for (lower, part) in [
             (asked(Some(0.5), None, None), "$0.50"),
             (asked(Some(0.1), Some(5000), None), "$0.50"),
-            (asked(None, Some(1000), None), "1000 tokens"),
+            (asked(None, Some(1000), None), "1,000 tokens"),
             (asked(None, None, Some(1)), "1800 s"),
         ] {
             let sentence = raised(&now, &lower).unwrap_err().sentence;

@@ -1,5 +1,6 @@
 //! The plan of a task as a document, and the developer's own in its place.
 
+use std::io::IsTerminal as _;
 use std::path::Path;
 
 use anstream::println;
@@ -11,6 +12,7 @@ use super::super::request::print_json;
 use super::notes;
 use crate::args::Onward;
 use crate::failure::Failure;
+use crate::render;
 use crate::wiring::Opened;
 
 /// No plan that anyone reads is longer.
@@ -28,7 +30,13 @@ pub fn print(opened: &Opened, id: &TaskId, json: bool) -> Result<ExitCode, Failu
         _ => &[],
     };
     // The document is read back: nothing in it may be shown as something else.
-    println!("{}", agent::plan_document(&state.request.description, plan, questions, &state.work.answers));
+    let document = agent::plan_document(&state.request.description, plan, questions, &state.work.answers);
+    if std::io::stdout().is_terminal() {
+        // Whoever looks at it there reads it between words of ours.
+        println!("{}", render::indented(&document, 2));
+    } else {
+        println!("{document}");
+    }
     Ok(ExitCode::Done)
 }
 
