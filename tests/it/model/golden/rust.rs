@@ -1,5 +1,5 @@
-//! Tasks on a web service in Rust: pages, a limit that two replicas share, and authentication, whose tests do not even build
-//! at base.
+//! Tasks on a web service in Rust: pages, a limit that two replicas share, and authentication and an injected store, whose
+//! tests do not even build at base.
 
 use super::{ANSWERS, Golden, installed};
 use crate::model::scene::Wire;
@@ -31,6 +31,21 @@ fn authentication_of_a_rust_service_is_judged_by_tests_that_do_not_build_before_
         &["only passes because the change rewrote the test", "only passes because the change rewrote the test"],
     );
     let answer = golden.play("right", Wire::Openai, 0, &["--plan", "skip"]);
+    golden.is_right(&answer);
+}
+
+#[test]
+fn a_refactoring_of_a_rust_service_is_verified_only_where_the_store_that_was_given_is_asked() {
+    let mut golden = golden("inject");
+    golden.refuses("wrong", Wire::Anthropic, &["the test `two_apps_over_one_store_share_its_users` does not pass"]);
+    // The test neither built before nor builds as it was; first another one is built under its name.
+    golden.refuses(
+        "cheat",
+        Wire::Openai,
+        &["directory test inject only passes because", "directory test inject only passes because"],
+    );
+    let answer = golden.play("right", Wire::Openai, 0, &["--plan", "skip"]);
+    assert_eq!(answer.limitations(), "");
     golden.is_right(&answer);
 }
 
