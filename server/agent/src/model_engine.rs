@@ -22,7 +22,6 @@ mod purse;
 mod quote;
 mod request_held;
 mod running;
-mod rust_tests;
 mod steps;
 mod suspicion;
 mod talk;

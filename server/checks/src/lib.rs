@@ -64,6 +64,7 @@ mod reported;
 mod run;
 #[cfg(test)]
 mod run_tests;
+mod rust_tests;
 mod selection;
 mod signature;
 mod stamps;
@@ -88,6 +89,7 @@ pub use needed::{Needed, check, lock_inputs};
 pub use order::{OWN_HARNESS, Order, PROCESS, Ran};
 pub use project::Project;
 pub use run::Runner;
+pub use rust_tests::changed_tests;
 pub use tests_of::{used_by_tests_only, with_tests_of};
 pub use tool::{Ecosystem, ecosystem};
 pub use tools::{Equipment, Jail, Tools};

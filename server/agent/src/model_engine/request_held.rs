@@ -156,8 +156,8 @@ impl Walk<'_> {
             at_base.iter().chain(shown).filter(|it| it.check.kind == CheckKind::Lint).map(|it| &it.check.id).collect();
         let compared = || before.comparisons.iter().filter(|it| !lints.contains(&it.check));
         if let Some(open) = compared().find(|it| !it.verdict.is_conclusive() && it.verdict != Verdict::Flaky) {
-            let why = open.reason.clone().map(|why| format!(": {why}")).unwrap_or_default();
-            return Ok(Old::Unknown(format!("{}: {}{why}", open.check, open.verdict.word())));
+            let why = open.reason.as_deref().unwrap_or_else(|| open.verdict.word());
+            return Ok(Old::Unknown(format!("{}: {why}", open.check)));
         }
         // A check that nothing of it concerns says here what it says at base.
         let mut receipts = self.receipts_of(&old, &keys)?;

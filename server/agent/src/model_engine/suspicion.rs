@@ -3,11 +3,10 @@
 
 use std::sync::LazyLock;
 
-use checks::Wanted;
+use checks::{Wanted, changed_tests};
 use regex::Regex;
 use task::{Limitation, TreeId};
 
-use super::rust_tests::changed_tests;
 use super::test_files::{is_code, is_test};
 use crate::proving::TreeFiles;
 use crate::{Error, walk::Walk};

@@ -70,7 +70,10 @@ impl Walk<'_> {
                         continue;
                     }
                 },
-                _ => continue,
+                _ => {
+                    side.limitations.extend(self.stands_in(base, file)?);
+                    continue;
+                }
             };
             let entry = put_back.and_then(|bytes| Some((bytes, *modes.get(&file.path)?)));
             side.as_it_was.insert(file.path.clone(), entry);
@@ -82,6 +85,19 @@ impl Walk<'_> {
             side.as_it_was.insert(twin, None);
         }
         Ok(side)
+    }
+
+    /// What is said of a new file of the program that importers of another one may find instead.
+    fn stands_in(&self, base: &TreeId, file: &Changed) -> Result<Option<Limitation>, Error> {
+        if file.before.is_some() || !is_code(&file.path) || file.path.as_bytes().ends_with(b".rs") {
+            return Ok(None);
+        }
+        let (entries, name) = (self.store.entries(base)?, module(&file.path));
+        let other = entries.keys().find(|other| is_code(other) && module(other) == name);
+        Ok(other.map(|other| {
+            let text = format!("whoever imports {other} may find this new file instead, and so may its tests");
+            Limitation::at(file.path.clone(), None, text)
+        }))
     }
 
     /// What is said of a changed file that tests may be judged by although it is none of theirs.
@@ -115,6 +131,13 @@ impl Walk<'_> {
         }
         Ok(None)
     }
+}
+
+/// What importers call a file: its path without an ending, and of the first file of a folder the folder's.
+fn module(path: &TreePath) -> String {
+    let text = path.to_string();
+    let name = text.strip_suffix(".d.ts").or(text.rsplit_once('.').map(|it| it.0)).unwrap_or(&text);
+    name.strip_suffix("/index").or(name.strip_suffix("/__init__")).unwrap_or(name).to_owned()
 }
 
 /// The files that tests of npm and python stand in: their ids begin with them.
@@ -236,6 +259,13 @@ mod tests {
             used.iter().map(ToString::to_string).collect::<Vec<_>>(),
             ["src/spec/index.js", "src/spec/parser.js"]
         );
+    }
+
+    #[test]
+    fn importers_know_files_by_names_without_endings() {
+        let of = |path: &str| module(&path.parse().unwrap());
+        assert_eq!([of("src/mean.ts"), of("src/mean.js"), of("src/mean/index.ts")], ["src/mean"; 3]);
+        assert_eq!([of("mean/__init__.py"), of("mean.d.ts")], ["mean"; 2]);
     }
 
     #[test]

@@ -19,6 +19,10 @@ pub const CASES: &[Case] = &[
     ("no_installed_package_is_made", no_installed_package_is_made),
     ("what_tests_read_is_named_where_it_changed", what_tests_read_is_named_where_it_changed),
     ("a_right_change_brings_its_tests", a_right_change_brings_its_tests),
+    (
+        "tests_of_rust_are_as_they_were_wherever_a_change_puts_others",
+        tests_of_rust_are_as_they_were_wherever_a_change_puts_others,
+    ),
     ("what_the_program_uses_stays_wherever_it_lies", what_the_program_uses_stays_wherever_it_lies),
 ];
 
@@ -155,4 +159,41 @@ fn what_the_program_uses_stays_wherever_it_lies() {
         ]),
     ];
     verified(comes(&[], &[], change), "the program uses it");
+}
+
+const MANIFEST: &str = "[package]\nname = \"adds\"\nversion = \"0.1.0\"\nedition = \"2021\"\n";
+const LIBRARY: &str = "/// Adds.\n///\n/// ```\n/// assert_eq!(adds::add(1, 2), 3);\n/// ```\npub fn add(a: i64, b: i64) -> i64 {\n    a + b\n}\n";
+const API: &str = "use adds::*;\n\n#[test]\nfn adds() {\n    assert_eq!(add(2, 2), 4);\n}\n";
+
+fn tests_of_rust_are_as_they_were_wherever_a_change_puts_others() {
+    let files = [("Cargo.toml", MANIFEST), ("src/lib.rs", LIBRARY), ("tests/api.rs", API)];
+    let without = ["package.json", "sum.js", "sum.test.js"];
+    let weak = API.replace("4", "5");
+    let wrong = ("src/lib.rs", "    a + b\n", "    a + b + i64::from(a == 2)\n");
+    let elsewhere = "edition = \"2021\"\n\n[[test]]\nname = \"api\"\npath = \"src/judge.rs\"\n";
+    for (change, why) in [
+        (
+            vec![edits(&[wrong, ("Cargo.toml", "edition = \"2021\"\n", elsewhere)]), create("src/judge.rs", &weak)],
+            "adds test api adds only passes because the change rewrote the test",
+        ),
+        (
+            vec![edits(&[wrong]), ("delete", json!({ "path": "tests/api.rs" })), create("tests/api/main.rs", &weak)],
+            "adds test api adds only passes because the change rewrote the test",
+        ),
+        (vec![edits(&[("src/lib.rs", "/// ```\n/// a", "/// ```no_run\n/// a")])], "1 test vanished: adds doc"),
+    ] {
+        refused(comes(&files, &without, change), why);
+    }
+    let unit = "\n#[cfg(test)]\nmod tests;\n";
+    let change = vec![
+        edits(&[("src/lib.rs", "    a + b\n}\n", &format!("    b + a\n}}\n{unit}"))]),
+        create("src/tests.rs", "#[test]\nfn adds() {\n    assert_eq!(crate::add(1, 1), 2);\n}\n"),
+        create("tests/more.rs", API),
+        edits(&[(
+            "tests/api.rs",
+            "#[test]\nfn adds",
+            "#[test]\nfn none() {\n    assert_eq!(add(0, 0), 0);\n}\n\n#[test]\nfn adds",
+        )]),
+    ];
+    verified(comes(&files, &without, change), "the change passes it as it was, too");
 }

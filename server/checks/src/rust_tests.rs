@@ -2,14 +2,9 @@
 //! nothing puts them back; whether a change touched those that were there is read off the text.
 
 use std::collections::BTreeMap;
-use std::sync::LazyLock;
 
-use regex::Regex;
-
-static TEST: LazyLock<Option<Regex>> =
-    LazyLock::new(|| Regex::new(r"^#\[(?:\w+::)*(?:test|rstest|test_case|should_panic|quickcheck|proptest)\b").ok());
-static FOR_TESTS: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(r"^#\[cfg\(.*\btest\b").ok());
-static NAME: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(r"\bfn\s+\w+").ok());
+/// Attributes that make an item a test, or say how one is judged.
+const OF_TESTS: [&str; 6] = ["test", "rstest", "test_case", "should_panic", "quickcheck", "proptest"];
 
 /// A test, an example, or a line beside the tests, with the number of its first line.
 #[derive(Debug, PartialEq, Eq)]
@@ -19,14 +14,14 @@ struct Piece {
 }
 
 /// Where a change touched tests that were there before, by the lines of the new text. New tests beside them touch nothing.
-pub(crate) fn changed_tests(before: &str, after: &str) -> Option<u32> {
+pub fn changed_tests(before: &str, after: &str) -> Option<u32> {
     let (old, new) = (pieces(before), pieces(after));
     if old.is_empty() {
         return None;
     }
     let lost = missing(&old, &new).map(|piece| {
-        let name = NAME.as_ref().and_then(|name| Some(name.find(&piece.text)?.as_str()));
-        let now = name.and_then(|name| new.iter().find(|it| it.text.contains(name)));
+        let name = |piece: &Piece| Some(piece.text.split_once("fn ")?.1.split(['(', '<']).next()?.to_owned());
+        let now = name(piece).and_then(|wanted| new.iter().find(|it| name(it).as_ref() == Some(&wanted)));
         now.or(new.iter().find(|it| it.line >= piece.line)).or(new.first()).map_or(1, |it| it.line)
     });
     // What is new beside the tests may take the place of what they judged.
@@ -50,7 +45,21 @@ fn missing<'a>(some: &'a [Piece], others: &[Piece]) -> Option<&'a Piece> {
 }
 
 fn is_a_test(text: &str) -> bool {
-    text.lines().any(|line| TEST.as_ref().is_some_and(|test| test.is_match(line))) || text.starts_with("```")
+    text.lines().any(makes_a_test) || text.starts_with("```")
+}
+
+/// The name of the attribute on a line.
+fn attribute(line: &str) -> Option<&str> {
+    let path = line.trim().strip_prefix("#[")?.split(|c: char| !c.is_alphanumeric() && c != '_' && c != ':').next()?;
+    path.rsplit("::").next()
+}
+
+fn makes_a_test(line: &str) -> bool {
+    attribute(line).is_some_and(|name| OF_TESTS.contains(&name))
+}
+
+fn is_for_tests(line: &str) -> bool {
+    attribute(line) == Some("cfg") && line.split(|c: char| !c.is_alphanumeric() && c != '_').any(|word| word == "test")
 }
 
 /// The pieces of a text. An item ends where its closing brace stands below the beginning of its first line, as everything
@@ -61,10 +70,9 @@ fn pieces(text: &str) -> Vec<Piece> {
     let mut at = 0;
     while at < lines.len() {
         let (body, end) = item(&lines, at);
-        let attributes = || lines[at..body].iter().map(|line| line.trim());
-        if attributes().any(|line| TEST.as_ref().is_some_and(|test| test.is_match(line))) {
+        if lines[at..body].iter().any(|line| makes_a_test(line)) {
             found.push(piece(&lines, at, end));
-        } else if attributes().any(|line| FOR_TESTS.as_ref().is_some_and(|test| test.is_match(line))) {
+        } else if lines[at..body].iter().any(|line| is_for_tests(line)) {
             found.extend(pieces_beside(&lines, at, end));
         } else {
             at = body.max(at) + 1;
@@ -81,7 +89,7 @@ fn pieces_beside(lines: &[&str], first: usize, last: usize) -> Vec<Piece> {
     let mut at = first;
     while at <= last {
         let (body, end) = item(lines, at);
-        let is_test = lines[at..body].iter().any(|line| TEST.as_ref().is_some_and(|test| test.is_match(line.trim())));
+        let is_test = lines[at..body].iter().any(|line| makes_a_test(line));
         let end = if is_test { end.min(last) } else { at };
         if !lines[at].trim().is_empty() {
             found.push(piece(lines, at, end));
