@@ -10,7 +10,7 @@ use task::{Edit, EditSet, FileEdit, Mode, Step, TreeId, TreePath};
 use worktree::ApplyError;
 
 use super::arguments::{Create, ExactEdit, Move, SymbolEdit};
-use super::locate::locate;
+use super::locate::{Missed, locate, nearest};
 use super::looks::{Looks, parse};
 use super::test_files::is_installed;
 use crate::{Error, walk::Walk};
@@ -28,15 +28,18 @@ impl Walk<'_> {
     pub(crate) fn exact_edits(&self, looks: &Looks<'_>, step: &Step, edits: Vec<ExactEdit>) -> Result<Changed, Error> {
         let mut by_file: BTreeMap<TreePath, Vec<Edit>> = BTreeMap::new();
         for (number, edit) in (1..).zip(&edits) {
-            let located = looks
-                .file(&edit.path)
-                .and_then(|(path, text)| locate(&text, &edit.old, &edit.new).map(|located| (path, located)));
+            let located = looks.file(&edit.path).and_then(|(path, text)| match locate(&text, &edit.old, &edit.new) {
+                Ok(located) => Ok((path, located)),
+                Err(Missed::Said(why)) => Err(why),
+                Err(Missed::Absent) => Err(absent(looks, &path, &text, &edit.old)),
+            });
             match located {
                 Ok((path, located)) => {
                     by_file.entry(path).or_default().push(Edit::new(located.range, located.replacement));
                 }
-                Err(why) if edits.len() == 1 => return Ok(Err(format!("{}: {why}. Nothing was changed.", edit.path))),
-                Err(why) => return Ok(Err(format!("edit {number}, {}: {why}. Nothing was changed.", edit.path))),
+                // What was found instead comes last: it may be a quotation.
+                Err(why) if edits.len() == 1 => return Ok(Err(format!("Nothing was changed. {}: {why}", edit.path))),
+                Err(why) => return Ok(Err(format!("Nothing was changed. Edit {number}, {}: {why}", edit.path))),
             }
         }
         let files = by_file.into_iter().map(|(path, edits)| FileEdit::Replace { path, edits }).collect();
@@ -57,7 +60,8 @@ impl Walk<'_> {
                 [only] => Ok((path, text, only.start..only.end)),
                 [] => {
                     let names: Vec<&str> = items.iter().map(|item| item.symbol.name.as_str()).take(40).collect();
-                    Err(format!("{path} has no item `{}`; it has {}", edit.name, names.join(", ")))
+                    let names = looks.quoter.names("items", &names);
+                    Err(format!("{path} has no item `{}`; it has{names}", edit.name))
                 }
                 several => {
                     let lines: Vec<String> = several.iter().map(|item| item.first_line.to_string()).collect();
@@ -133,10 +137,10 @@ impl Walk<'_> {
             }
             Answer::Known { value: Refactored::Ambiguous { candidates }, .. } => {
                 let names: Vec<String> = candidates.into_iter().map(|it| it.name).collect();
-                Ok(Err(format!("the name may be {}", names.join(", "))))
+                Ok(Err(format!("the name may be{}", looks.quoter.names("names", &names))))
             }
             Answer::Known { value: Refactored::NotFound { nearest }, .. } => {
-                Ok(Err(format!("nothing has that name; near it are {}", nearest.join(", "))))
+                Ok(Err(format!("nothing has that name; near it are{}", looks.quoter.names("names", &nearest))))
             }
             Answer::Known { value: Refactored::Refused { reason }, .. } | Answer::Unknown { reason } => {
                 Ok(Err(format!("the compiler did not do it: {reason}")))
@@ -239,6 +243,17 @@ impl Walk<'_> {
             GateReport::Errors { problems, .. } => problems,
             GateReport::Clean { .. } | GateReport::Unknown { .. } => Vec::new(),
         })
+    }
+}
+
+/// What to say about a text that does not stand in a file: the lines that are most like it, as they may be shown.
+fn absent(looks: &Looks<'_>, path: &TreePath, text: &str, old: &str) -> String {
+    let shown = looks.quoter.redact(text);
+    match nearest(&shown, old) {
+        Some((first, last)) => {
+            format!("`old` does not stand there; nearest are\n{}", looks.lines(path, &shown, first, last, last))
+        }
+        None => "`old` does not stand there; read the file again".to_owned(),
     }
 }
 

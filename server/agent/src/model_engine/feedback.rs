@@ -91,7 +91,7 @@ fn test_code(item: &Item, looks: &Looks<'_>) -> String {
 /// The lines around the place of a failure, where its test has no name that is a definition.
 fn around(item: &Item, looks: &Looks<'_>) -> String {
     let Some((path, line)) = &item.at else { return String::new() };
-    let Ok((_, text)) = looks.file(&path.to_string()) else { return String::new() };
+    let Ok((_, text)) = looks.shown(&path.to_string()) else { return String::new() };
     let from = line.saturating_sub(12).max(1);
     let lines: String = text.split_inclusive('\n').skip(from as usize - 1).take(24).collect();
     looks.quoter.block(Origin::Repository, &format!("{path}:{from}-{}", from + 23), &lines, TEST)

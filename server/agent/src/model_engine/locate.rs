@@ -9,6 +9,8 @@ const LOOSE_LINES: usize = 400;
 /// Characters of a line that tell how much it is like another, and lines that are looked at.
 const LIKE_CHARACTERS: usize = 160;
 const LIKE_LINES: usize = 20_000;
+/// Lines that are named as the nearest, at most.
+const NEAR_LINES: usize = 40;
 
 /// Where a text stands, and what stands there instead.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -17,13 +19,21 @@ pub(crate) struct Located {
     pub replacement: String,
 }
 
+/// Why a text has no place; what stands in the file is not part of the sentence.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Missed {
+    Absent,
+    Said(String),
+}
+
 /// The only place of `old` in a text, and `new` with the line ends of that text.
 ///
 /// # Errors
-/// A sentence for the model: it does not stand there, or several times, with the lines that are nearest.
-pub(crate) fn locate(text: &str, old: &str, new: &str) -> Result<Located, String> {
+/// It does not stand there, or several times.
+pub(crate) fn locate(text: &str, old: &str, new: &str) -> Result<Located, Missed> {
+    let said = |text: &str| Err(Missed::Said(text.to_owned()));
     if old.is_empty() {
-        return Err("`old` is empty; to add text, take a line that is there as `old` and repeat it in `new`".to_owned());
+        return said("`old` is empty; to add text, take a line that is there as `old` and repeat it in `new`");
     }
     let windows = text.contains("\r\n");
     let as_here = |part: &str| {
@@ -37,11 +47,8 @@ pub(crate) fn locate(text: &str, old: &str, new: &str) -> Result<Located, String
         [] => {}
         several => {
             let lines: Vec<String> = several.iter().map(|at| line_of(text, *at).to_string()).collect();
-            return Err(format!(
-                "`old` stands there {} times (lines {}); take more lines around it",
-                several.len(),
-                lines.join(", ")
-            ));
+            let (times, lines) = (several.len(), lines.join(", "));
+            return said(&format!("`old` stands there {times} times (lines {lines}); take more lines around it"));
         }
     }
     let loose = loosely(text, old);
@@ -57,9 +64,8 @@ pub(crate) fn locate(text: &str, old: &str, new: &str) -> Result<Located, String
             };
             Ok(Located { range: only.clone(), replacement: replacement + end })
         }
-        [] => Err(format!("`old` does not stand there{}", nearest(text, old))),
-        _ => Err("`old` stands there several times but for spaces at the ends of lines; take more lines around it"
-            .to_owned()),
+        [] => Err(Missed::Absent),
+        _ => said("`old` stands there several times but for spaces at the ends of lines; take more lines around it"),
     }
 }
 
@@ -80,9 +86,10 @@ fn loosely(text: &str, old: &str) -> Vec<Range<usize>> {
     found.map(|window| window[0].0.start..window[window.len() - 1].0.end).collect()
 }
 
-/// The lines that are most like the first line of what was looked for.
-fn nearest(text: &str, old: &str) -> String {
-    let Some(first) = old.lines().map(str::trim).find(|line| !line.is_empty()) else { return String::new() };
+/// The lines, counted from 1 and both included, that are most like the first line of what was looked for. The text is
+/// one that may be shown.
+pub(crate) fn nearest(text: &str, old: &str) -> Option<(u32, u32)> {
+    let first = old.lines().map(str::trim).find(|line| !line.is_empty())?;
     let lines: Vec<&str> = text.lines().collect();
     let beginning = |line: &str| line.trim().chars().take(LIKE_CHARACTERS).collect::<String>();
     let first = beginning(first);
@@ -93,15 +100,9 @@ fn nearest(text: &str, old: &str) -> String {
         .take(LIKE_LINES)
         .map(|(at, line)| (score(line), at))
         .max_by(|a, b| a.0.total_cmp(&b.0));
-    match best {
-        Some((score, at)) if score > 0.6 => {
-            let from = at.saturating_sub(1);
-            let shown: Vec<&str> = lines[from..lines.len().min(at + old.lines().count() + 1)].to_vec();
-            let shown: String = shown.join("\n").chars().take(2000).collect();
-            format!("; nearest are lines {}-{}, exactly:\n{shown}", from + 1, from + shown.lines().count())
-        }
-        _ => "; read the file again".to_owned(),
-    }
+    let (_, at) = best.filter(|(score, _)| *score > 0.6)?;
+    let to = lines.len().min(at + old.lines().count().min(NEAR_LINES) + 1);
+    Some((u32::try_from(at.max(1)).ok()?, u32::try_from(to).ok()?))
 }
 
 fn line_of(text: &str, at: usize) -> usize {
@@ -127,29 +128,33 @@ mod tests {
     fn spaces_at_line_ends_do_not_matter_where_the_lines_are_the_only_ones() {
         assert_eq!(replaced("if a {  \n    b\n}\nc", "if a {\n    b\n}", "if z {\n}"), "if z {\n}\nc");
         let twice = locate("a  \nb\na \nb\n", "a\nb", "x").unwrap_err();
-        assert!(twice.contains("several"), "{twice}");
+        assert!(matches!(&twice, Missed::Said(why) if why.contains("several")), "{twice:?}");
     }
 
     #[test]
     fn long_lines_and_many_equal_lines_take_no_time() {
         let start = std::time::Instant::now();
-        let error = locate(&"a".repeat(4 << 20), &"b".repeat(250_000), "x").unwrap_err();
-        assert!(error.contains("does not stand there"), "{error}");
-        let error = locate(&"a\n".repeat(2_000_000), &("a\n".repeat(60_000) + "b"), "x").unwrap_err();
-        assert!(error.contains("does not stand there"), "{error}");
+        for (text, old) in
+            [("a".repeat(4 << 20), "b".repeat(250_000)), ("a\n".repeat(2_000_000), "a\n".repeat(60_000) + "b")]
+        {
+            assert_eq!(locate(&text, &old, "x"), Err(Missed::Absent));
+            nearest(&text, &old);
+        }
         // Hours, where every place was compared with every line.
         assert!(start.elapsed() < std::time::Duration::from_secs(120));
     }
 
     #[test]
     fn indentation_matters() {
-        let error = locate("    return x;\n", "return y;", "z").unwrap_err();
-        assert!(error.contains("nearest are lines 1-1") && error.contains("    return x;"), "{error}");
+        assert_eq!(locate("    return x;\n", "return y;", "z"), Err(Missed::Absent));
+        assert_eq!(nearest("    return x;\n", "return y;"), Some((1, 1)));
+        assert_eq!(nearest("a\nb\nreturn x;\nc\nd\n", "return y;"), Some((2, 4)));
+        assert_eq!(nearest("a\nb\n", "return y;"), None);
     }
 
     #[test]
     fn what_stands_several_times_is_named_with_its_lines() {
         let error = locate("a\nb\na\n", "a\n", "x").unwrap_err();
-        assert!(error.contains("2 times (lines 1, 3)"), "{error}");
+        assert!(matches!(&error, Missed::Said(why) if why.contains("2 times (lines 1, 3)")), "{error:?}");
     }
 }

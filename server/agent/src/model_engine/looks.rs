@@ -3,7 +3,7 @@
 
 use std::fmt::Write as _;
 
-use task::port::{Answer, Item, Origin, Query, Retrieve};
+use task::port::{Answer, Excerpt, Item, Origin, Query, Retrieve};
 use task::{Mode, TreeId, TreePath};
 use worktree::Store;
 
@@ -45,6 +45,13 @@ impl Looks<'_> {
         }
     }
 
+    /// A file as it may be shown: redacted as a whole, since a part of a secret is not known as one. Its lines keep their
+    /// numbers; what is shown is cut out of this text and never out of the file.
+    pub fn shown(&self, path: &str) -> Result<(TreePath, String), String> {
+        let (path, text) = self.file(path)?;
+        Ok((path, self.quoter.redact(&text)))
+    }
+
     fn no_such(&self, path: &TreePath) -> String {
         let name = path.to_string();
         let last = name.rsplit('/').next().unwrap_or(&name).to_owned();
@@ -59,8 +66,10 @@ impl Looks<'_> {
             .collect();
         near.sort_by(|a, b| b.0.total_cmp(&a.0).then_with(|| a.1.cmp(b.1)));
         let near: Vec<&str> = near.iter().take(5).map(|(_, path)| path.as_str()).collect();
-        let hint = if near.is_empty() { String::new() } else { format!("; near it are {}", near.join(", ")) };
-        format!("there is no file {name}{hint}")
+        if near.is_empty() {
+            return format!("there is no file {name}");
+        }
+        format!("there is no file {name}; near it are{}", self.quoter.names("paths", &near))
     }
 
     fn paths(&self) -> Vec<String> {
@@ -68,7 +77,7 @@ impl Looks<'_> {
     }
 
     pub fn read(&self, path: &str, first: Option<u32>, last: Option<u32>) -> Looked {
-        let (path, text) = self.file(path)?;
+        let (path, text) = self.shown(path)?;
         let total = u32::try_from(text.lines().count()).unwrap_or(u32::MAX);
         let first = first.unwrap_or(1).max(1);
         if first > total.max(1) {
@@ -78,7 +87,8 @@ impl Looks<'_> {
         Ok(self.lines(&path, &text, first, last, total))
     }
 
-    fn lines(&self, path: &TreePath, text: &str, first: u32, last: u32, total: u32) -> String {
+    /// Lines of a text that [`Looks::shown`] gave.
+    pub fn lines(&self, path: &TreePath, text: &str, first: u32, last: u32, total: u32) -> String {
         let take = last.saturating_sub(first).saturating_add(1) as usize;
         let shown: String = text.split_inclusive('\n').skip(first as usize - 1).take(take).collect();
         let rest = if last < total { format!(" of {total}") } else { String::new() };
@@ -95,16 +105,25 @@ impl Looks<'_> {
             Answer::Known { value, .. } => {
                 let mut out = String::new();
                 for excerpt in value {
-                    let symbol = excerpt.symbol.map(|symbol| format!(" {symbol}")).unwrap_or_default();
+                    let symbol = excerpt.symbol.as_ref().map(|symbol| format!(" {symbol}")).unwrap_or_default();
                     let what = format!(
                         "{}:{}-{}{symbol} ({})",
                         excerpt.path, excerpt.first_line, excerpt.last_line, excerpt.reason
                     );
-                    out.push_str(&self.quoter.block(Origin::Repository, &what, &excerpt.text, CAP / 4));
+                    out.push_str(&self.excerpt(&excerpt, &what, CAP / 4));
                 }
                 Ok(out)
             }
         }
+    }
+
+    /// The lines of an excerpt, out of their whole file.
+    pub fn excerpt(&self, excerpt: &Excerpt, what: &str, cap: usize) -> String {
+        let Ok((_, text)) = self.shown(&excerpt.path.to_string()) else { return String::new() };
+        let take = excerpt.last_line.saturating_sub(excerpt.first_line) as usize + 1;
+        let lines: String =
+            text.split_inclusive('\n').skip(excerpt.first_line.saturating_sub(1) as usize).take(take).collect();
+        self.quoter.block(Origin::Repository, what, &lines, cap)
     }
 
     pub fn symbol(&self, name: &str) -> Looked {
@@ -112,7 +131,7 @@ impl Looks<'_> {
         let mut out = String::new();
         for item in items.iter().take(EXCERPTS) {
             let path = item.symbol.definition.path.to_string();
-            let Ok((path, text)) = self.file(&path) else { continue };
+            let Ok((path, text)) = self.shown(&path) else { continue };
             let last = item.last_line.min(item.first_line.saturating_add(LINES / 2));
             out.push_str(&self.lines(&path, &text, item.first_line, last, last));
         }
@@ -147,12 +166,16 @@ impl Looks<'_> {
             if bytes.len() > 1 << 20 || !text.contains(word) {
                 continue;
             }
-            for (number, line) in (1..).zip(text.lines()).filter(|(_, line)| has_word(line, word)) {
-                count += 1;
-                if count <= USES {
-                    let _ = writeln!(out, "{path}:{number}: {}", line.trim().chars().take(200).collect::<String>());
+            let has_it = text.lines().enumerate().filter(|(_, line)| has_word(line, word));
+            let numbers: Vec<usize> = has_it.map(|(at, _)| at).collect();
+            if count < USES && !numbers.is_empty() {
+                let clean = self.quoter.redact(text);
+                let lines: Vec<&str> = clean.lines().collect();
+                for at in numbers.iter().take(USES - count) {
+                    let _ = writeln!(out, "{path}:{}: {}", at + 1, begin(lines.get(*at).copied().unwrap_or_default()));
                 }
             }
+            count += numbers.len();
         }
         match count {
             0 => Err(format!("no line has `{word}` as a word")),
@@ -196,6 +219,11 @@ impl Looks<'_> {
             }
         }
     }
+}
+
+/// The beginning of a line of a redacted text, as it is shown in a list.
+pub(crate) fn begin(line: &str) -> String {
+    line.trim().chars().take(200).collect()
 }
 
 /// A path as a model writes it.

@@ -2,8 +2,9 @@
 //! nearly right. It costs no token, and its edits carry its name.
 
 use task::port::{Answer, GateProblem, Problem};
-use task::{Event, TreeId};
+use task::{Event, TreeId, TreePath};
 
+use super::looks::begin;
 use super::tools::Seat;
 use crate::{Error, walk::Walk};
 
@@ -66,17 +67,17 @@ impl Walk<'_> {
         let Answer::Known { value, missing } = compiler.references(at, &definition.path, definition.start) else {
             return Ok(None);
         };
+        let quoter = self.desk().quoter.clone();
+        // The file that was looked at last, without its secrets: references come file by file.
+        let mut file: Option<(TreePath, String)> = None;
         let mut lines = Vec::new();
         for reference in value.iter().take(80) {
-            let bytes = self.store.read(tree, &reference.path)?.unwrap_or_default();
-            let text = String::from_utf8_lossy(&bytes);
-            let line = text.lines().nth((reference.line as usize).saturating_sub(1)).unwrap_or_default().trim();
-            lines.push(format!(
-                "{}:{}: {}",
-                reference.path,
-                reference.line,
-                line.chars().take(200).collect::<String>()
-            ));
+            if file.as_ref().is_none_or(|(path, _)| *path != reference.path) {
+                let bytes = self.store.read(tree, &reference.path)?.unwrap_or_default();
+                file = Some((reference.path.clone(), quoter.redact(&String::from_utf8_lossy(&bytes))));
+            }
+            let line = file.iter().find_map(|(_, text)| text.lines().nth((reference.line as usize).saturating_sub(1)));
+            lines.push(format!("{}:{}: {}", reference.path, reference.line, begin(line.unwrap_or_default())));
         }
         let what = format!(
             "{} uses of {}, defined at {}:{}, by meaning",
@@ -86,7 +87,6 @@ impl Walk<'_> {
             definition.line
         );
         let more = if missing.is_empty() { String::new() } else { format!("Not seen: {}\n", missing.join("; ")) };
-        let quoter = self.desk().quoter.clone();
         Ok(Some(quoter.block(task::port::Origin::Repository, &what, &lines.join("\n"), 16 * 1024) + &more))
     }
 

@@ -75,7 +75,8 @@ impl Walk<'_> {
         let listed = |all: &[String], none: &str| if all.is_empty() { none.to_owned() } else { all.join("; ") };
         let scope = listed(&request.scope.paths, "any file of the repository");
         let _ = writeln!(text, "\nThe request may change: {scope}");
-        let _ = writeln!(text, "Checks of this repository: {}", listed(&checks, "none"));
+        let checks = if checks.is_empty() { ": none\n".to_owned() } else { quoter.names("checks", &checks) };
+        let _ = write!(text, "Checks of this repository{checks}");
         let _ = writeln!(text, "Commands that `run` takes: {}", listed(&request.allowed_commands, "none"));
         let mut left = GUIDANCE_CAP;
         for name in GUIDANCE {
@@ -251,7 +252,7 @@ fn push(looks: &Looks<'_>, query: &str, cap: usize, known: &[String], text: &mut
             continue;
         }
         let what = format!("{name} ({})", excerpt.reason);
-        text.push_str(&looks.quoter.block(Origin::Repository, &what, &excerpt.text, EXCERPT_CAP));
+        text.push_str(&looks.excerpt(&excerpt, &what, EXCERPT_CAP));
         shown.push(name);
     }
 }

@@ -42,6 +42,12 @@ impl Quoter {
         self.redactor.redact(text)
     }
 
+    /// Names out of the repository, one in a line, behind a sentence that is ours.
+    pub fn names(&self, what: &str, names: &[impl AsRef<str>]) -> String {
+        let names: Vec<String> = names.iter().map(|name| task::printable(name.as_ref()).replace('\n', " ")).collect();
+        format!(":\n{}", self.block(Origin::Repository, what, &names.join("\n"), CAP / 8))
+    }
+
     /// A text of somebody else as a block of a longer text: `what` says in a few words what it is.
     pub fn block(&self, origin: Origin, what: &str, text: &str, cap: usize) -> String {
         let told = Told::new(origin, text, cap, &self.redactor);
@@ -59,6 +65,15 @@ impl Quoter {
         let end = if text.ends_with('\n') || text.is_empty() { "" } else { "\n" };
         format!("<quote-{w} from=\"{name}\" what=\"{}\">\n{text}{end}</quote-{w}>\n", self.redact(&what), w = self.word)
     }
+}
+
+/// Names in a sentence that a person reads, too, each in quotation marks that it cannot end.
+pub(crate) fn in_marks(names: &[String]) -> String {
+    let quoted = names.iter().map(|name| {
+        let name: String = name.chars().map(|c| if c.is_control() || c == '"' { ' ' } else { c }).take(100).collect();
+        format!("\"{}\"", task::printable(&name))
+    });
+    quoted.collect::<Vec<_>>().join(", ")
 }
 
 #[cfg(test)]

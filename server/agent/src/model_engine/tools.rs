@@ -10,6 +10,7 @@ use super::arguments::{
 use super::change::Changed;
 use super::looks::{Looked, Looks};
 use super::prompt;
+use super::quote::in_marks;
 use crate::{Error, Progress, walk::Walk};
 
 /// How often a plan may be replaced in one task. Who plans again and again works on nothing.
@@ -319,7 +320,7 @@ fn no_check(name: &str, known: &[String]) -> String {
     let name = task::printable(name);
     match known {
         [] => format!("there is no check `{name}`: no check of this project is known here, so leave `checks` out"),
-        known => format!("there is no check `{name}`; there are {}", known.join(", ")),
+        known => format!("there is no check `{name}`; there are {}", in_marks(known)),
     }
 }
 

@@ -9,10 +9,11 @@ mod cheats;
 mod home;
 mod resumed;
 mod scenes;
+mod sent;
 
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
     sandbox::run_if_launcher();
-    support::cases::run([scenes::CASES, cheats::CASES, resumed::CASES].concat())
+    support::cases::run([scenes::CASES, cheats::CASES, resumed::CASES, sent::CASES].concat())
 }

@@ -299,7 +299,7 @@ fn what_a_model_does_wrong_is_answered_and_changes_nothing() {
         call("edit", edit("return nothing;", "x")).expect("there is no tool `bash`"),
         call("edit", json!({ "edits": [{ "path": "src/sum.js", "old": "a", "new": "b" }] }))
             .expect("does not stand there"),
-        empty().expect("near it are sum.js"),
+        empty().expect("near it are:").expect("sum.js"),
         status(500),
         call("edit", edit(OLD, "  return all + 0;\n")),
         call("done", json!({ "summary": "nothing more" })),
