@@ -236,3 +236,20 @@ fn trees_and_hunks_are_named_by_their_first_digits() {
     assert!(named("zzzz").unwrap_err().to_string().contains("zzzz"));
     assert!(agent::tree_named(journal, &id, "zzzz").is_err());
 }
+
+#[test]
+fn a_manifest_needs_a_consent_of_its_own_where_what_it_runs_changes() {
+    let before = r#"{"name": "x", "scripts": {"test": "node --test"}}"#;
+    for (after, needs) in [
+        (r#"{"name": "x", "scripts": {"test": "node --test", "postinstall": "node evil.js"}}"#, true),
+        (r#"{"name": "x", "scripts": {"test": "node --test"}, "jest": {"preset": "./evil"}}"#, true),
+        (r#"{"name": "x", "scripts": {"test": "node --test"}, "#, true),
+        (r#"{"name": "y", "version": "1.0.0", "scripts": {"test": "node --test"}}"#, false),
+    ] {
+        let home = Home::new(&format!("-- package.json --\n{before}\n"));
+        let id = home
+            .walked(home.patch(&format!("--- a/package.json\n+++ b/package.json\n@@ -1 +1 @@\n-{before}\n+{after}\n")));
+        let report = home.take(&id).report(None).unwrap();
+        assert_eq!(report.hunks.iter().map(|hunk| hunk.needs_consent).collect::<Vec<_>>(), [needs], "{after}");
+    }
+}
