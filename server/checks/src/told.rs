@@ -7,13 +7,17 @@ use task::TreePath;
 use crate::commands::tree_path;
 use crate::order::Order;
 
-/// A few lines, printable.
+/// A few lines, printable. No word of them is cut in two: a part of a secret is not known as one by whoever leaves
+/// secrets out of what is passed on.
 pub(crate) fn excerpt(text: &str) -> String {
     const LINES: usize = 20;
     const BYTES: usize = 2000;
     let lines: Vec<&str> = text.trim_matches('\n').lines().take(LINES).collect();
     let mut text = task::printable(&lines.join("\n"));
-    text.truncate(text.floor_char_boundary(BYTES));
+    if text.len() > BYTES {
+        let cut = &text[..text.floor_char_boundary(BYTES)];
+        text.truncate(cut.trim_end_matches(|c: char| c.is_alphanumeric() || "+/=_-.~%".contains(c)).len());
+    }
     text
 }
 
@@ -54,6 +58,13 @@ fn place_in(section: &str, shadow: &Path, root: &Option<TreePath>) -> Option<(Tr
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_excerpt_ends_with_a_whole_word() {
+        let text = format!("{} key=\"sk-0123456789-{}\"", "a ".repeat(990), "b".repeat(40));
+        assert!(excerpt(&text).ends_with(" key=\""), "{}", excerpt(&text));
+        assert_eq!(excerpt("short"), "short");
+    }
 
     const SECTION: &str =
         "some log 17:03\n\nthread 'bad' (17232) panicked at src/a.rs:2:20:\nno 3\nstack backtrace:\n   0: x\n";
