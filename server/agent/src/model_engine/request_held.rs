@@ -6,12 +6,13 @@ use std::sync::Arc;
 
 use checks::Wanted;
 use task::{
-    CheckId, CheckKind, Digest, Item, ItemId, ItemKind, ItemResult, Judgement, Limitation, Receipt, Step, TreeId,
-    TreePath, Verdict,
+    Check, CheckId, CheckKind, Digest, Item, ItemId, ItemKind, ItemResult, Judgement, Limitation, Receipt, Step,
+    TreeId, TreePath, Verdict,
 };
 use worktree::NewEntries;
 
 use super::acceptance::{Met, met};
+use super::test_side::is_manifest;
 use crate::proving::TreeFiles;
 use crate::{Error, walk::Walk};
 
@@ -87,9 +88,11 @@ impl Walk<'_> {
         let rewritten = |entries: &NewEntries| -> Vec<TreePath> {
             entries.iter().filter(|(_, before)| before.is_some()).map(|(path, _)| path.clone()).collect()
         };
-        let as_it_was =
-            |path| Limitation::at(path, None, "this test file was changed; the change passes it as it was, too");
-        if can_matter(&held, &at_base) {
+        let as_it_was = |path: TreePath| {
+            let what = if is_manifest(&path) { "what this says about tests" } else { "this test file" };
+            Limitation::at(path, None, format!("{what} was changed; the change passes it as it was, too"))
+        };
+        if can_matter(&held, &at_base, judgement) {
             let files = rewritten(&held);
             let cause = match (files.is_empty(), held.keys().next()) {
                 (true, Some(added)) => format!(
@@ -149,6 +152,10 @@ impl Walk<'_> {
                 judgement.comparisons.iter().flat_map(|it| it.fixed.iter().cloned()).collect();
             return Ok(if fixed.is_empty() { Old::Pass } else { Old::Fail(fixed.into_iter().collect()) });
         }
+        let had = |id: &CheckId| at_base.iter().any(|receipt| receipt.check.id == *id);
+        if let Some(lost) = judgement.comparisons.iter().find(|it| !had(&it.check)) {
+            return Ok(Old::Unknown(format!("{}: what it said of the base is not there any more", lost.check)));
+        }
         self.house.audience.doing("running the tests as they were before the change");
         self.store.keep(self.id(), &old)?;
         let (keys, before) = self.prove(base, &old)?;
@@ -172,11 +179,14 @@ impl Walk<'_> {
     /// What the checks of a judgement said of the base.
     fn receipts_at_base(&mut self, base: &TreeId, judgement: &Judgement) -> Result<Vec<Receipt>, Error> {
         let store = Arc::clone(&self.store);
-        let found = checks::find(&TreeFiles { store: &store, tree: base }, Wanted { lints: true }).all();
+        let found = |tree| checks::find(&TreeFiles { store: &store, tree }, Wanted { lints: true }).all().checks;
+        // One that only the change brings ran on the base, too.
+        let all: Vec<Check> = found(base).into_iter().chain(found(&judgement.tree)).collect();
         let mut receipts = Vec::new();
-        for check in found.checks.into_iter().filter(|it| judgement.comparisons.iter().any(|had| had.check == it.id)) {
-            if let Ok(environment) = self.environment(base, &check)? {
-                receipts.extend(self.known(base, &check, &environment)?);
+        for comparison in &judgement.comparisons {
+            let Some(check) = all.iter().find(|it| it.id == comparison.check) else { continue };
+            if let Ok(environment) = self.environment(base, check)? {
+                receipts.extend(self.known(base, check, &environment)?);
             }
         }
         Ok(receipts)
@@ -201,12 +211,13 @@ enum Old {
     Unknown(String),
 }
 
-/// Whether these files can make a difference: there are tests, and more than new programs of tests was added, which are
-/// built and run by themselves.
-fn can_matter(files: &NewEntries, at_base: &[Receipt]) -> bool {
+/// Whether these files can make a difference: there are tests, or nobody knows, and more than new programs of tests was
+/// added, which are built and run by themselves.
+fn can_matter(files: &NewEntries, at_base: &[Receipt], judgement: &Judgement) -> bool {
     let is_program = |path: &TreePath| path.as_bytes().ends_with(b".rs");
+    let mut tests = at_base.iter().flat_map(|it| &it.items).filter(|it| is_a_test(it) && it.id.path != checks::PROCESS);
     files.iter().any(|(path, before)| before.is_some() || !is_program(path))
-        && at_base.iter().flat_map(|it| &it.items).any(|item| is_a_test(item) && item.id.path != checks::PROCESS)
+        && (tests.next().is_some() || at_base.len() < judgement.comparisons.len())
 }
 
 fn is_a_test(item: &Item) -> bool {

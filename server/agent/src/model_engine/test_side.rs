@@ -114,6 +114,10 @@ impl Walk<'_> {
                 "only tests use the package that this belongs to: see whether they still judge what they did",
             ));
         }
+        let name = String::from_utf8_lossy(file.path.file_name());
+        if name.starts_with("tsconfig") {
+            return Ok(at("this decides what the compiler looks at: see whether it still looks at what it did"));
+        }
         if is_code(&file.path) || is_manifest(&file.path) {
             return Ok(None);
         }
@@ -121,7 +125,7 @@ impl Walk<'_> {
         let is_read = shown.iter().filter(tests).any(|receipt| receipt.read.contains(&file.path));
         let (entries, folder) = (self.store.entries(base)?, file.path.parent());
         let is_near = || {
-            !file.path.as_bytes().ends_with(b".md")
+            !(name.ends_with(".md") || name.starts_with('.'))
                 && entries.keys().any(|other| is_test(other) && is_code(other) && other.parent() == folder)
         };
         if is_read || is_near() {
@@ -226,7 +230,7 @@ fn twins(path: &TreePath) -> Vec<TreePath> {
 }
 
 /// What says how a project is built and what it depends on: of those the lines about tests are put back.
-fn is_manifest(path: &TreePath) -> bool {
+pub(crate) fn is_manifest(path: &TreePath) -> bool {
     let name = String::from_utf8_lossy(path.file_name());
     matches!(&*name, "Cargo.toml" | "package.json" | "pyproject.toml")
         || name.ends_with(".lock")

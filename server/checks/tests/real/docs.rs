@@ -41,7 +41,8 @@ fn kinds() {
         let tests =
             receipt.items.iter().filter(|item| item.kind == ItemKind::Doctest && item.id.path != checks::PROCESS);
         let (ignored, passed): (Vec<_>, Vec<_>) = tests.partition(|item| item.result == ItemResult::Ignored);
-        assert_eq!((ignored.len(), passed.len()), (1, 6), "{edition}");
+        // What is only compiled counts as little as what is ignored.
+        assert_eq!((ignored.len(), passed.len()), (2, 5), "{edition}");
         assert!(receipt.read.contains(&"README.md".parse().unwrap()));
     }
 }
