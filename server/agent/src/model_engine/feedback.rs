@@ -4,9 +4,10 @@
 use std::fmt::Write as _;
 
 use task::port::{Answer, Origin};
-use task::{Item, ItemKind, Judgement};
+use task::{Item, ItemId, ItemKind, Judgement};
 
 use super::looks::Looks;
+use super::quote::in_marks;
 
 /// Failures that are shown in full, and names that are listed after them.
 const SHOWN: usize = 6;
@@ -23,10 +24,10 @@ pub(crate) fn of(judgement: &Judgement, unmet: &[Item], looks: &Looks<'_>) -> St
         if !comparison.is_worse() {
             continue;
         }
-        let _ = writeln!(text, "Check `{}`:", comparison.check);
+        let _ = writeln!(text, "Check {}:", in_marks(&[comparison.check.to_string()]));
         for item in &comparison.new_failures {
             if shown >= SHOWN {
-                let _ = writeln!(text, "- also failed: {}", item.id);
+                let _ = writeln!(text, "- also failed: {}", name(&item.id));
                 shown += 1;
                 if shown > LISTED {
                     text.push_str("- and more\n");
@@ -37,7 +38,7 @@ pub(crate) fn of(judgement: &Judgement, unmet: &[Item], looks: &Looks<'_>) -> St
             shown += 1;
             text.push_str(&failure(item, looks));
         }
-        for id in comparison.vanished.iter().take(LISTED) {
+        for id in comparison.vanished.iter().take(LISTED).map(name) {
             let _ = writeln!(
                 text,
                 "- vanished: {id} ran before the change and does not run now. It has to be there and pass."
@@ -59,6 +60,11 @@ pub(crate) fn of(judgement: &Judgement, unmet: &[Item], looks: &Looks<'_>) -> St
     text
 }
 
+/// A test may be called anything.
+fn name(id: &ItemId) -> String {
+    in_marks(&[id.to_string()])
+}
+
 fn failure(item: &Item, looks: &Looks<'_>) -> String {
     let at = item.at.as_ref().map(|(path, line)| format!(" at {path}:{line}")).unwrap_or_default();
     let kind = match item.kind {
@@ -66,7 +72,7 @@ fn failure(item: &Item, looks: &Looks<'_>) -> String {
         ItemKind::Test | ItemKind::Doctest => "failed",
         ItemKind::Diagnostic => "is new",
     };
-    let mut text = format!("- {} {kind}{at}\n", item.id);
+    let mut text = format!("- {} {kind}{at}\n", name(&item.id));
     if !item.excerpt.trim().is_empty() {
         text.push_str(&looks.quoter.block(Origin::Output, "what was said", &item.excerpt, EXCERPT));
     }
