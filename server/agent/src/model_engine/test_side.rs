@@ -63,6 +63,11 @@ impl Walk<'_> {
                 }
                 (None, _) if file.is_of_tests && !is_module(&file.path) => None,
                 (Some(before), _) if file.is_of_tests => Some(Arc::clone(before)),
+                (Some(_), Some(_)) if judged.contains(&file.path) => {
+                    let text = "tests stand in this file beside the code; they are not run as they were";
+                    side.limitations.push(Limitation::at(file.path.clone(), None, text));
+                    continue;
+                }
                 (Some(before), Some(after)) => match checks::with_tests_of(&file.path, before, after) {
                     Some(bytes) => Some(bytes.into()),
                     None => {

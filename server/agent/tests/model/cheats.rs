@@ -10,6 +10,7 @@ use crate::scenes::Stage;
 
 pub const CASES: &[Case] = &[
     ("tests_are_known_by_their_results_and_by_other_names", tests_are_known_by_their_results_and_by_other_names),
+    ("tests_in_the_middle_of_the_code_are_named", tests_in_the_middle_of_the_code_are_named),
     ("what_tests_compare_with_is_as_it_was", what_tests_compare_with_is_as_it_was),
     ("what_is_put_beside_the_tests_does_not_count", what_is_put_beside_the_tests_does_not_count),
     (
@@ -79,6 +80,15 @@ fn tests_are_known_by_their_results_and_by_other_names() {
         let came = comes(&[(name, TEST), ("package.json", &script)], &["sum.test.js"], change);
         refused(came, "adds only passes because the change rewrote the test");
     }
+}
+
+fn tests_in_the_middle_of_the_code_are_named() {
+    let script = r#"{ "name": "adds", "type": "module", "scripts": { "test": "node --test mixed.js" } }"#;
+    let mixed =
+        TEST.replace("import { sum } from './sum.js';", "export const sum = (all) => all.reduce((a, b) => a + b, 0);");
+    let change = vec![edits(&[("mixed.js", "a + b, 0", "a + b + 1, 0"), ("mixed.js", "6", "9")])];
+    let came = comes(&[("mixed.js", &mixed), ("package.json", script)], &["sum.js", "sum.test.js"], change);
+    verified(came, "they are not run as they were");
 }
 
 fn what_tests_compare_with_is_as_it_was() {
