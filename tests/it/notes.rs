@@ -77,7 +77,15 @@ fn at_a_terminal_it_asks_there_and_goes_on() {
         ask(),
     ]);
     let said = at_terminal(&scene, &["run", "--plan", "review", TASK], "\n2\ny\n").ended_with(0).text();
-    for part in ["2) two", "leaves it for later", "Carry out version 1 of the plan?", "1. part a", "verified"] {
+    for part in [
+        "2) two",
+        "leaves it for later",
+        "may change sum.js",
+        "Carry out version 1 of the plan?",
+        " step 1 of 1: part a",
+        "the model says: nothing more",
+        "verified",
+    ] {
         assert!(said.contains(part), "{part} in:\n{said}");
     }
     // Whoever leaves it is told how to come back to it.
@@ -133,6 +141,10 @@ fn a_task_waits_for_answers_and_for_its_plan_and_goes_on_with_each() {
     let planned = stage.ask(7, &["tasks", "resume", &id]);
     assert_eq!(planned.report["answers"][0], json!({ "question": "How many?", "text": "two" }));
     assert_eq!(planned.report["plan"]["approved"], false);
+    let shown = heard(&scene, &["tasks", "show", &id]);
+    for part in ["may change sum.js", "giving it back approves it and begins the work"] {
+        assert!(shown.contains(part), "{part} in:\n{shown}");
+    }
     assert_eq!(waiting(&scene), ["plan waits"]);
     assert!(heard(&scene, &["tasks", "answer", &id, "x"]).contains("approve-plan"));
     let other = stage.understudy.run(&stage.project.path(), ["tasks", "approve-plan", &id, "--version", "7"]);

@@ -15,7 +15,7 @@ use worktree::{FreezeOptions, Store, Workspace};
 use crate::model_engine::{
     Explained, Indexed, Looks, Quoter, Watcher, as_sent, look, read_arguments, refusal, system, tool_list,
 };
-use crate::{Error, House, Progress};
+use crate::{Error, House, Progress, plainly};
 
 /// Exchanges for one question at most.
 const TURNS: usize = 24;
@@ -175,7 +175,8 @@ fn cited(looks: &Looks<'_>, explained: &Explained) -> (Vec<Citation>, Vec<String
     let (mut citations, mut unfounded) = (Vec::new(), Vec::new());
     for cited in explained.citations.iter().take(40) {
         match looks.file(&cited.path) {
-            Err(why) => unfounded.push(why),
+            // What a model is offered in its place is nothing for a person.
+            Err(why) => unfounded.push(plainly(why.split("; near it").next().unwrap_or_default())),
             Ok((path, text)) => {
                 let total = u32::try_from(text.lines().count()).unwrap_or(u32::MAX);
                 if cited.first_line == 0 || cited.last_line < cited.first_line || cited.last_line > total {

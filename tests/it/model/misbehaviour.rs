@@ -104,6 +104,12 @@ fn played(text: &str, expectation: &Expectation, wire: Wire) -> Vec<String> {
         answer = ask(code, &arguments);
     }
     wrong.extend(expectation.differs(&answer));
+    for part in ["plan", "attempts", "reasons"] {
+        let told = &answer.report[part];
+        if told.to_string().contains("<quote-") {
+            wrong.push(format!("people are shown marks that are for models: {told:#}"));
+        }
+    }
     wrong.extend(scene.overspent(&answer));
     let totals = scene.model.totals();
     let (reported, held) = (totals.sent() + totals.output, answer.report["usage"]["tokens"].as_u64().unwrap());

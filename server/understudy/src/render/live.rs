@@ -210,7 +210,7 @@ impl Live {
         let slow = self.bar.is_hidden().then(|| {
             Watch::begin(slow::FIRST, move |after| {
                 let seconds = after.as_secs();
-                anstream::eprintln!("{} {model} has been answering for {seconds} s", doubtful("~"));
+                anstream::eprintln!("{} waiting for {model}, {seconds} s so far", doubtful("~"));
             })
         });
         self.seen(|seen| {

@@ -11,26 +11,27 @@ use super::theirs::one_line;
 pub fn plan(plan: &Plan) -> String {
     let from = plan.revised_from.map(|from| format!(", in place of version {from}")).unwrap_or_default();
     let mut text = format!("{}\n", bold(format!("plan, version {}{from}", plan.version)));
-    // Writing to a String cannot fail, here and below.
     for (number, step) in plan.steps.iter().enumerate() {
+        // Writing to a String cannot fail, here and below.
         let _ = writeln!(text, "  {}. {}", number + 1, one_line(&step.title));
-        let mut more = |what: &str, items: &[String], between: &str| {
-            if !items.is_empty() {
-                let _ = writeln!(text, "     {}", dim(format!("{what} {}", one_line(&items.join(between)))));
-            }
-        };
-        more("may change", &step.scope.paths, ", ");
-        more("done when", &step.acceptance, "; ");
-        more("judged by", &step.checks, ", ");
-        if !step.depends_on.is_empty() {
-            let after: Vec<&str> = step.depends_on.iter().map(task::StepId::as_str).collect();
-            let _ = writeln!(text, "     {}", dim(format!("after {}", after.join(", "))));
-        }
-        if !step.reasoning.is_empty() {
-            let _ = writeln!(text, "     {}", dim(one_line(&step.reasoning)));
-        }
+        text.push_str(&agreed(&step.scope.paths, &step.acceptance, &step.checks));
+        let after: Vec<String> = step.depends_on.iter().map(ToString::to_string).collect();
+        text.push_str(&detail("after", &after, ", "));
+        text.push_str(&detail("", std::slice::from_ref(&step.reasoning), ""));
     }
     text
+}
+
+/// What somebody agrees to who agrees to a step: the files it may change, when it is done, what judges it.
+pub fn agreed(paths: &[String], acceptance: &[String], checks: &[String]) -> String {
+    [("may change", paths, ", "), ("done when", acceptance, "; "), ("judged by", checks, ", ")]
+        .map(|(what, items, between)| detail(what, items, between))
+        .concat()
+}
+
+fn detail(what: &str, items: &[String], between: &str) -> String {
+    let items = one_line(&items.join(between));
+    if items.is_empty() { String::new() } else { format!("     {}\n", dim(format!("{what} {items}").trim())) }
 }
 
 /// A question with its options; `number` counts from 0.

@@ -6,7 +6,7 @@ use task::{Verdict, Wait, dollars};
 
 use super::style::{bold, dim, doubtful, good, heading, poor};
 use super::theirs::{indented, one_line};
-use super::words::{grouped, question, share};
+use super::words::{agreed, grouped, question, share};
 
 /// The plan with how far each step is. Plans without a model have one step, which the diff shows.
 pub fn print_plan(report: &Report) {
@@ -21,6 +21,9 @@ pub fn print_plan(report: &Report) {
     print_answers(report);
     for (number, step) in plan.steps.iter().enumerate() {
         println!("  {} {}. {}{}", mark(report, step), number + 1, one_line(&step.title), spent(step));
+        if matches!(report.waiting, Some(Wait::PlanApproval { .. })) {
+            anstream::print!("{}", agreed(&step.scope.paths, &step.acceptance, &step.checks));
+        }
         if let Some(outcome) = &step.outcome {
             println!("       {}", dim(one_line(outcome)));
         }
@@ -44,6 +47,7 @@ fn mark(report: &Report, step: &PlannedStep) -> String {
         StepProgress::Done if held => good("✓"),
         StepProgress::Done => dim("·"),
         StepProgress::Stale => doubtful("~"),
+        StepProgress::Failed if step.outcome.is_none() => dim("·"),
         StepProgress::Failed => poor("✗"),
     }
 }
@@ -52,6 +56,8 @@ fn spent(step: &PlannedStep) -> String {
     let word = match step.status {
         StepProgress::Stale => "  to be checked anew",
         StepProgress::Running => "  not finished",
+        // The task ended in the middle of it.
+        StepProgress::Failed if step.outcome.is_none() => "  not finished",
         _ => "",
     };
     if step.cost.calls == 0 {
