@@ -10,6 +10,7 @@ use crate::bench::{Bench, plain, with};
 
 pub const CASES: &[Case] = &[
     ("vitest_tests_pass_fail_and_vanish", vitest),
+    ("an_older_vitest_passes_where_it_was_just_installed", older_vitest),
     ("jest_tests_pass_fail_and_vanish", jest),
     ("mocha_tests_pass_fail_and_vanish", mocha),
     ("typescript_errors_are_new_or_known", typescript),
@@ -18,15 +19,18 @@ pub const CASES: &[Case] = &[
 /// The developer's folder with everything installed.
 fn workspace() -> &'static Path {
     static WORKSPACE: OnceLock<PathBuf> = OnceLock::new();
-    WORKSPACE.get_or_init(|| {
-        let folder = tempfile::tempdir().unwrap().keep().canonicalize().unwrap();
-        std::fs::write(folder.join("package.json"), PACKAGE).unwrap();
-        let mut npm = ::support::command("npm");
-        npm.args(["install", "--no-audit", "--no-fund", "--prefer-offline", "--ignore-scripts"]).current_dir(&folder);
-        let output = npm.output().unwrap();
-        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-        folder
-    })
+    WORKSPACE.get_or_init(|| installed(PACKAGE))
+}
+
+/// A folder in which a manifest was just installed.
+fn installed(package: &str) -> PathBuf {
+    let folder = tempfile::tempdir().unwrap().keep().canonicalize().unwrap();
+    std::fs::write(folder.join("package.json"), package).unwrap();
+    let mut npm = ::support::command("npm");
+    npm.args(["install", "--no-audit", "--no-fund", "--prefer-offline", "--ignore-scripts"]).current_dir(&folder);
+    let output = npm.output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    folder
 }
 
 const PACKAGE: &str = r#"{"name": "demo", "devDependencies": {"vitest": "3.2.4", "jest": "29.7.0", "mocha": "11.7.4", "typescript": "5.9.3"}}"#;
@@ -74,6 +78,22 @@ fn vitest() {
     ] {
         bench.refused(&base, &with(&base, &[("test/add.test.ts", &edit)]), reason);
     }
+}
+
+/// The second major version ends with an error where it cannot keep its results beside what is installed.
+fn older_vitest() {
+    let package = r#"{"name": "demo", "scripts": {"test": "vitest"}, "devDependencies": {"vitest": "2.1.9"}}"#;
+    let base = plain(&[
+        ("package.json", package),
+        ("add.js", "export const add = (a, b) => a + b;\n"),
+        (
+            "add.test.js",
+            "import { test, expect } from 'vitest';\nimport { add } from './add';\ntest('adds', () => expect(add(1, 2)).toBe(3));\n",
+        ),
+    ]);
+    let workspace = installed(package);
+    let bench = Bench::in_workspace(&workspace);
+    bench.verified(&base, &with(&base, &[("add.js", "export const add = (a, b) => b + a;\n")]));
 }
 
 fn jest() {
