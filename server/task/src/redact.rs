@@ -189,6 +189,9 @@ mod tests {
             ),
             (format!("-----BEGIN PRIVATE KEY-----\n{body}"), 5),
             (format!("{body}x"), 4),
+            // What stands around a change in a diff.
+            (format!(" {}\n MII=\n -----END PRIVATE KEY-----\n-let a;\nx", &body[..64]), 3),
+            (format!(" let a;\n+-----BEGIN PRIVATE KEY-----\n+{}\n+{0}\nx", &body[..64]), 3),
             (format!("a\n{}x", body.replace("MII", "  \"MII").replace('\n', "\\n\" +\r\n")), 4),
             ("Private-Lines: 2\r\nAAAAMIIEAAAA\r\nMII=\r\nx y\nx".to_owned(), 3),
         ] {

@@ -21,7 +21,11 @@ const SHAPES: &[(&str, &str)] = &[
     ),
     (
         "private key",
-        r"-?---- ?BEGIN [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)? ?-----?(?:[\s\\\x22'`+,;]*[0-9A-Za-z+/=]{20,})+(?:[\s\\\x22'`+]*[0-9A-Za-z+/]+=)?",
+        r"-?---- ?BEGIN [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)? ?-----?(?:[\s\\\x22'`+,;>|-]*[0-9A-Za-z+/=]{20,})+(?:[\s\\\x22'`+>|-]*[0-9A-Za-z+/]+=)?",
+    ),
+    (
+        "private key",
+        r"(?m)(?:^[-+>|*#\x22'` \t]*[0-9A-Za-z+/=]{4,}[\\nr\x22'`,;+ \t\r]*\n)+[-+>|*#\x22'` \t]*---- ?END [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)? ?-----?",
     ),
     (
         "key material",
