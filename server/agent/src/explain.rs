@@ -102,7 +102,8 @@ pub fn explain_counted(house: &House, ask: &ExplainAsk, accounts: &mut Accounts)
             Err(ModelError::Budget(what)) => return Err(Error::Limit(what)),
             Err(ModelError::Unavailable(what)) => return Err(Error::Paused(what)),
             Err(ModelError::Refused(what)) => return Err(Error::Provider(what)),
-            Err(error) => return Err(Error::Sentence(error.to_string())),
+            Err(error @ ModelError::Overflow(_)) => return Err(Error::Limit(error.to_string())),
+            Err(ModelError::Journal(error)) => return Err(error.into()),
         };
         let (blocks, _) = as_sent(&quoter, &reply);
         messages.push(Message { role: Role::Assistant, blocks });

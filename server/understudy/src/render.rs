@@ -14,6 +14,7 @@ mod work;
 pub use asked::print_task;
 pub use live::Live;
 pub use report::{print_error, print_report};
+pub use slow::waiting_for;
 pub use style::{bold, dim, doubtful, good, heading, place, poor};
 pub use theirs::{indented, one_line};
 pub use words::{grouped, limits, question};

@@ -66,7 +66,10 @@ fn models_that_settings_do_not_make_are_named() {
     ];
     for (section, part) in cases {
         understudy.configure(&format!("[model]\n{section}\n"));
-        refused(&understudy, &project, TASK, 2, part);
+        let finished = refused(&understudy, &project, TASK, 2, part);
+        // What is wrong comes first; what a compiler takes is no answer to it.
+        assert!(finished.stderr.starts_with("error: the task needs a language model: "), "{}", finished.stderr);
+        assert!(!finished.stderr.contains("fix warnings"), "{}", finished.stderr);
         // Whatever stands there, other work goes on.
         refused(&understudy, &project, ["tasks", "list"], 0, "there are no tasks");
         let doctor = understudy.run(&project.path(), ["doctor"]).ended_with(5);
@@ -110,6 +113,21 @@ fn a_key_file_is_taken_only_from_its_owner_alone() {
     key_file(&understudy, name, "sk-secret-of-mine\n", 0o600);
     let doctor = understudy.run(&project.path(), ["doctor"]).text();
     assert!(doctor.contains("MINE_KEY from its file") && !doctor.contains("sk-secret"), "{doctor}");
+}
+
+/// A server nearby may need no key, so nothing fails; that there is one and it is not sent is said all the same.
+#[test]
+fn a_key_that_is_not_taken_is_no_missing_key() {
+    let (project, understudy) = project();
+    key_file(&understudy, "MINE_KEY", "sk-secret-of-mine", 0o644);
+    understudy.configure(
+        &MINE.replace("https://mine.invalid", "http://127.0.0.1:9").replace("[model]", "[model]\npatience = 1"),
+    );
+    let doctor = understudy.run(&project.path(), ["doctor"]).text();
+    assert!(doctor.contains("no key: the key file") && doctor.contains("mode 644"), "{doctor}");
+    let finished = understudy.run(&project.path(), ["run", "--plan", "skip", TASK[1]]).ended_with(5);
+    assert!(finished.stderr.contains("warning: the key file"), "{}", finished.stderr);
+    assert!(!finished.stderr.contains("secret-of") && !doctor.contains("secret-of"));
 }
 
 #[test]

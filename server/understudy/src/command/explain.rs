@@ -1,6 +1,7 @@
 //! `understudy explain`: a question about the code, answered with the lines that show it.
 
 use std::ffi::OsStr;
+use std::io::IsTerminal as _;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
@@ -42,9 +43,12 @@ pub fn explain(args: &Explain) -> Result<ExitCode, Failure> {
     }
     wiring::cancel_on_interrupt(&opened.house.cancel);
     let mut accounts = Accounts::default();
+    // At a terminal a line moves.
+    let quiet = args.json || std::io::stderr().is_terminal();
+    let slow = (!quiet).then(|| render::waiting_for("an answer".to_owned()));
     let explained = agent::explain_counted(&opened.house, &ExplainAsk { folder, question, at, limits }, &mut accounts);
     // The moving line ends with the house.
-    drop(opened);
+    drop((opened, slow));
     let explanation = match explained {
         Ok(explanation) => explanation,
         Err(error) => return Err(unanswered(error, &accounts)),

@@ -11,7 +11,7 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use task::port::{CallId, Reservation};
 use task::{Event, Plan, StepId, Verdict};
 
-use super::slow::{self, Watch};
+use super::slow::{Watch, waiting_for};
 use super::style::{bold, dim, doubtful, duration, good, poor};
 use super::theirs::one_line;
 use super::words::{about, about_dollars, plan, share};
@@ -207,12 +207,7 @@ impl Live {
     fn called(&self, call: CallId, worst: &Reservation) {
         let model = one_line(&worst.model);
         self.now(dim(format!("{model} is asked")));
-        let slow = self.bar.is_hidden().then(|| {
-            Watch::begin(slow::FIRST, move |after| {
-                let seconds = after.as_secs();
-                anstream::eprintln!("{} waiting for {model}, {seconds} s so far", doubtful("~"));
-            })
-        });
+        let slow = self.bar.is_hidden().then(|| waiting_for(model));
         self.seen(|seen| {
             seen.reserved.insert(call, worst.clone());
             (seen.slow, seen.heard) = (slow, String::new());

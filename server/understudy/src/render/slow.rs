@@ -3,8 +3,10 @@
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::time::{Duration, Instant};
 
+use super::style::doubtful;
+
 /// The first word about a call comes after this long, the next ones after twice as long each.
-pub const FIRST: Duration = Duration::from_secs(20);
+const FIRST: Duration = Duration::from_secs(20);
 
 /// A call that is waited for; dropping it ends the watch.
 #[derive(Debug)]
@@ -14,7 +16,7 @@ pub struct Watch {
 
 impl Watch {
     /// Says how long it has taken, after `first` and then more and more seldom.
-    pub fn begin(first: Duration, say: impl Fn(Duration) + Send + 'static) -> Self {
+    fn begin(first: Duration, say: impl Fn(Duration) + Send + 'static) -> Self {
         let (running, ended) = channel::<()>();
         std::thread::spawn(move || {
             let since = Instant::now();
@@ -26,6 +28,13 @@ impl Watch {
         });
         Self { _running: running }
     }
+}
+
+/// Says on standard error how long something is waited for.
+pub fn waiting_for(what: String) -> Watch {
+    Watch::begin(FIRST, move |after| {
+        anstream::eprintln!("{} waiting for {what}, {} s so far", doubtful("~"), after.as_secs());
+    })
 }
 
 #[cfg(test)]
