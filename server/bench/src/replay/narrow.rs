@@ -12,11 +12,18 @@ type Files = BTreeMap<String, Vec<u8>>;
 /// Folders whose programs are left out, and the manifest's tables about them.
 const ASIDE: [(&str, &str); 3] = [("tests", "test"), ("benches", "bench"), ("examples", "example")];
 
-/// Leaves out members that the fix does not touch, programs of tests, benches and examples that it does not touch, and
-/// doc tests. Packages that others depend on by path stay members, as cargo has it. Answers whether anything was done: a
+/// Leaves out members and nested workspaces that the fix does not touch, programs of tests, benches and examples that it
+/// does not touch, and doc tests. Packages that others depend on by path stay members, as cargo has it. Answers whether anything was done: a
 /// repository of one package is left alone.
 pub fn narrow(files: &mut Files, touched: &BTreeSet<String>) -> Result<bool, Failure> {
     let Some(mut root) = manifest(files, "")?.filter(|root| root.contains_key("workspace")) else { return Ok(false) };
+    let all: Vec<String> = files.keys().filter_map(|path| folder(path)).filter(|folder| !folder.is_empty()).collect();
+    for folder in &all {
+        let nested = manifest(files, folder)?.is_some_and(|it| it.contains_key("workspace"));
+        if nested && !touched.iter().any(|path| is_in(path, folder)) {
+            files.retain(|path, _| !(path.ends_with("Cargo.toml") && is_in(path, folder)));
+        }
+    }
     let folders: BTreeSet<String> = files.keys().filter_map(|path| folder(path)).collect();
     let owner = |path: &str| folders.iter().filter(|folder| is_in(path, folder)).max_by_key(|folder| folder.len());
     let members: BTreeSet<&String> = touched.iter().filter_map(|path| owner(path)).collect();
@@ -119,10 +126,13 @@ mod tests {
             ("b/Cargo.toml", "[package]\nname = \"b\"\n[[test]]\nname = \"all\"\npath = \"tests/all.rs\"\n"),
             ("b/tests/all.rs", ""),
             ("examples/c/Cargo.toml", "[package]\nname = \"c\"\n"),
+            ("fuzz/Cargo.toml", "[workspace]\nmembers = [\"one\"]\n"),
+            ("fuzz/one/Cargo.toml", "[package]\nname = \"one\"\n[dependencies]\na = { path = \"../../a\" }\n"),
         ]);
         assert!(narrow(&mut all, &touched(&["a/src/lib.rs", "a/tests/one.rs"])).unwrap());
         let left: Vec<&str> = all.keys().map(String::as_str).filter(|path| path.ends_with(".rs")).collect();
         assert_eq!(left, ["a/src/lib.rs", "a/tests/data/three.rs", "a/tests/one.rs", "b/tests/all.rs"]);
+        assert!(!all.keys().any(|path| path.starts_with("fuzz")));
         let root = manifest(&all, "").unwrap().unwrap();
         assert_eq!(root["workspace"], toml::toml! { members = ["a"] }.into());
         let a = manifest(&all, "a").unwrap().unwrap();
