@@ -40,7 +40,7 @@ impl Walk<'_> {
     /// Begins with the checks of the base that a change within the plan will need, once for each process that works on the
     /// task, where no receipts say yet what they say.
     pub(crate) fn begin_ahead(&mut self, plan: &Plan) -> Result<(), Error> {
-        let Some(base) = self.state.base.clone() else { return Ok(()) };
+        let base = self.base()?;
         if self.house.sandbox.is_err() || std::mem::replace(&mut self.desk().begun_ahead, true) {
             return Ok(());
         }
@@ -48,8 +48,7 @@ impl Walk<'_> {
         let entries = store.entries(&base)?;
         let mut touched: Vec<&TreePath> = Vec::new();
         for step in &plan.steps {
-            let outside = step.scope.outside(entries.keys())?;
-            touched.extend(entries.keys().filter(|path| outside.binary_search(path).is_err()));
+            touched.extend(step.scope.inside(entries.keys())?);
         }
         let found = checks::find(&TreeFiles { store: &store, tree: &base }, Wanted::default()).checks_for(touched);
         let mut jobs = Vec::new();

@@ -255,9 +255,7 @@ impl Walk<'_> {
         let Some(mut receipt) = ran.receipt else {
             return Ok(Err((ran.verdict, ran.reason.unwrap_or_else(|| "nothing says why".into()))));
         };
-        if self.state.request.engine == Engine::Model {
-            receipt.configuration = self.configuration();
-        }
+        receipt.configuration = self.configuration();
         self.house.journal.put_receipt(&receipt)?;
         Ok(Ok(Box::new(receipt)))
     }

@@ -200,11 +200,9 @@ fn limits_of(case: &Case, comparison: &Comparison) -> Vec<Limitation> {
 
 /// Whether any test ran.
 fn tests_ran<'a>(receipts: impl Iterator<Item = &'a Receipt>) -> bool {
-    receipts.flat_map(|receipt| &receipt.items).any(|item| {
-        matches!(item.kind, ItemKind::Test | ItemKind::Doctest)
-            && item.id.path != crate::order::PROCESS
-            && item.result != ItemResult::Ignored
-    })
+    receipts
+        .flat_map(|receipt| &receipt.items)
+        .any(|item| item.is_test() && item.id.path != crate::order::PROCESS && item.result != ItemResult::Ignored)
 }
 
 fn is_built(cases: &[Case]) -> bool {

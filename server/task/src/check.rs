@@ -103,6 +103,11 @@ pub struct Item {
 }
 
 impl Item {
+    /// Whether it is a test of any kind.
+    pub fn is_test(&self) -> bool {
+        matches!(self.kind, ItemKind::Test | ItemKind::Doctest)
+    }
+
     /// What its failure is found again by in another tree: its signature, or its name where nothing says how it ended.
     pub fn failure(&self) -> Signature {
         self.signature.clone().unwrap_or_else(|| Signature(format!("no result: {}", self.id)))

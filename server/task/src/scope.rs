@@ -43,11 +43,25 @@ impl Scope {
     /// # Errors
     /// Names the first glob that cannot be read.
     pub fn outside<'a>(&self, paths: impl IntoIterator<Item = &'a TreePath>) -> Result<Vec<&'a TreePath>, ScopeError> {
-        if self.paths.is_empty() {
-            return Ok(Vec::new());
-        }
+        self.chosen(paths, false)
+    }
+
+    /// Those of the paths that the scope lets change.
+    ///
+    /// # Errors
+    /// Names the first glob that cannot be read.
+    pub fn inside<'a>(&self, paths: impl IntoIterator<Item = &'a TreePath>) -> Result<Vec<&'a TreePath>, ScopeError> {
+        self.chosen(paths, true)
+    }
+
+    fn chosen<'a>(
+        &self,
+        paths: impl IntoIterator<Item = &'a TreePath>,
+        inside: bool,
+    ) -> Result<Vec<&'a TreePath>, ScopeError> {
         let set = compile(&self.paths)?;
-        Ok(paths.into_iter().filter(|path| !set.is_match(bytes_as_path(path.as_bytes()))).collect())
+        let is_inside = |path: &TreePath| self.paths.is_empty() || set.is_match(bytes_as_path(path.as_bytes()));
+        Ok(paths.into_iter().filter(|path| is_inside(path) == inside).collect())
     }
 }
 
@@ -89,13 +103,16 @@ mod tests {
             ("srcs/a.rs", false),
             ("README.md", false),
         ] {
-            assert_eq!(scope.admits(&path(name)).unwrap(), admitted, "{name}");
+            let path = path(name);
+            assert_eq!(scope.admits(&path).unwrap(), admitted, "{name}");
+            assert_eq!(!scope.inside([&path]).unwrap().is_empty(), admitted, "{name}");
         }
     }
 
     #[test]
     fn no_glob_admits_everything_and_a_bad_one_is_named() {
         assert!(Scope::default().admits(&path("any/where")).unwrap());
+        assert_eq!(Scope::default().inside([&path("any/where")]).unwrap().len(), 1);
         assert_eq!(Scope::new(vec!["a[".into()]).unwrap_err().to_string(), "`a[` is not a path glob");
     }
 }

@@ -4,7 +4,7 @@
 use std::sync::LazyLock;
 
 use regex::Regex;
-use task::{Item, ItemKind, ItemResult, Receipt};
+use task::{Item, ItemResult, Receipt};
 
 static FORM: LazyLock<Option<Regex>> =
     LazyLock::new(|| Regex::new(r"(?i)^\s*(?:the\s+)?tests?\s+[`'\x22]?(.+?)[`'\x22]?\s+pass(?:es)?\.?\s*$").ok());
@@ -25,7 +25,7 @@ pub(crate) fn met<'a>(criterion: &str, receipts: impl Iterator<Item = &'a Receip
     let mut found = false;
     let mut against: Vec<Item> = Vec::new();
     for receipt in receipts {
-        for item in receipt.items.iter().filter(|item| is_test(item) && is_named(&item.id.path, name)) {
+        for item in receipt.items.iter().filter(|item| item.is_test() && is_named(&item.id.path, name)) {
             found = true;
             if item.result != ItemResult::Passed && !against.iter().any(|other| other.id == item.id) {
                 against.push(item.clone());
@@ -41,15 +41,11 @@ pub(crate) fn met<'a>(criterion: &str, receipts: impl Iterator<Item = &'a Receip
 
 /// Whether a criterion asks for this very test.
 pub(crate) fn asks_for(criterion: &str, item: &Item) -> bool {
-    is_test(item) && named_in(criterion).is_some_and(|name| is_named(&item.id.path, name))
+    item.is_test() && named_in(criterion).is_some_and(|name| is_named(&item.id.path, name))
 }
 
 fn named_in(criterion: &str) -> Option<&str> {
     FORM.as_ref()?.captures(criterion)?.get(1).map(|name| name.as_str())
-}
-
-fn is_test(item: &Item) -> bool {
-    matches!(item.kind, ItemKind::Test | ItemKind::Doctest)
 }
 
 /// A test is named by its whole path, or by the end of it.

@@ -215,13 +215,9 @@ enum Old {
 /// added, which are built and run by themselves.
 fn can_matter(files: &NewEntries, at_base: &[Receipt], judgement: &Judgement) -> bool {
     let is_program = |path: &TreePath| path.as_bytes().ends_with(b".rs");
-    let mut tests = at_base.iter().flat_map(|it| &it.items).filter(|it| is_a_test(it) && it.id.path != checks::PROCESS);
+    let mut tests = at_base.iter().flat_map(|it| &it.items).filter(|it| it.is_test() && it.id.path != checks::PROCESS);
     files.iter().any(|(path, before)| before.is_some() || !is_program(path))
         && (tests.next().is_some() || at_base.len() < judgement.comparisons.len())
-}
-
-fn is_a_test(item: &Item) -> bool {
-    matches!(item.kind, ItemKind::Test | ItemKind::Doctest)
 }
 
 fn first_of(items: &[ItemId]) -> String {

@@ -113,9 +113,7 @@ impl Bill {
     /// Which share of the input a cache knew, from the second request on.
     pub fn share(&self) -> f64 {
         let later = self.requests.iter().skip(1);
-        let (read, all) = later.fold((0, 0), |(read, all), one| {
-            (read + one.cache_read, all + one.input + one.cache_read + one.cache_written)
-        });
+        let (read, all) = later.fold((0, 0), |(read, all), one| (read + one.cache_read, all + one.sent()));
         if all == 0 { 0.0 } else { read as f64 / all as f64 }
     }
 

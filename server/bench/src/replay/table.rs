@@ -62,7 +62,7 @@ impl Row {
 
 impl fmt::Display for Row {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let input = self.used.input + self.used.cache_read + self.used.cache_written;
+        let input = self.used.sent();
         let overhead = self.overhead().map_or("-".to_owned(), |percent| format!("{percent:.1} %"));
         write!(
             f,
@@ -103,7 +103,7 @@ impl fmt::Display for Rows {
         let exact = self.rows.iter().filter(|row| row.exact).count();
         let verified = self.rows.iter().filter(|row| row.verdict == "verified").count();
         let reads = sum(&|row| row.used.cache_read as f64);
-        let input = sum(&|row| (row.used.input + row.used.cache_read + row.used.cache_written) as f64);
+        let input = sum(&|row| row.used.sent() as f64);
         let checks = sum(&|row| row.spent.checks.as_secs_f64());
         let rest = sum(&|row| row.rest().as_secs_f64());
         let overheads = self.rows.iter().filter_map(|row| Some(Duration::from_secs_f64(row.overhead()?)));

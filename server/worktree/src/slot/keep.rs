@@ -3,7 +3,7 @@
 //! Cargo judges by times and names, so both are kept. A copy costs seconds and saves a build of minutes; where it cannot
 //! be made, the build is cold, and nothing else is lost.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fs;
 use std::io;
 use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _};
@@ -57,14 +57,14 @@ fn discard(folder: &Path, trash: &Path) -> io::Result<()> {
 
 /// Bytes that the files of a folder take, each counted once however many names it has.
 fn size(folder: &Path) -> io::Result<u64> {
-    let (mut sum, mut open, mut seen) = (0u64, vec![folder.to_owned()], HashMap::new());
+    let (mut sum, mut open, mut seen) = (0u64, vec![folder.to_owned()], HashSet::new());
     while let Some(folder) = open.pop() {
         for entry in fs::read_dir(&folder)? {
             let entry = entry?;
             let data = entry.metadata()?;
             if data.is_dir() {
                 open.push(entry.path());
-            } else if seen.insert(data.ino(), ()).is_none() {
+            } else if seen.insert(data.ino()) {
                 sum = sum.saturating_add(data.blocks().saturating_mul(512));
             }
         }
