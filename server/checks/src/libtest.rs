@@ -73,7 +73,12 @@ pub(crate) fn parse_log(log: &[u8], listed: &BTreeSet<String>) -> Vec<(String, S
                 open = None;
             }
             // A plain result for an id that is not listed: kept, so that it is seen.
-            Some(said @ (Said::Ok | Said::Failed)) if open.is_none() && line.split(' ').count() == 2 => {
+            // What was ignored for a reason has a colon there, and the reason may go on in the next line.
+            Some(said)
+                if open.is_none()
+                    && line.split(' ').count() == 2
+                    && (said != Said::Ignored || line.starts_with("ignored ")) =>
+            {
                 results.push((id.to_owned(), said));
             }
             other => open = other,

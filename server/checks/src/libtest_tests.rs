@@ -95,6 +95,10 @@ fn repeated_and_foreign_results_are_seen() {
     assert_eq!(twice.as_deref(), Some("more than one result for `b`"));
     let foreign = irregular(&listed, &report("ok a\nok b\nok c\n", &closing(2), &listed), &EXIT);
     assert_eq!(foreign.as_deref(), Some("a result for `c`, which is not among the listed tests"));
+    let ignored = irregular(&listed, &report("ok a\nok b\nignored c\n", &closing(2), &listed), &EXIT);
+    assert_eq!(ignored.as_deref(), Some("a result for `c`, which is not among the listed tests"));
+    let reason = parse_log(b"ok a\nignored: later\n or never b\n", &listed);
+    assert_eq!(reason, [("a".into(), Said::Ok), ("b".into(), Said::Ignored)]);
 }
 
 #[test]
